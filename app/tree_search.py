@@ -1,0 +1,45 @@
+"""What a search query finds (settled U-58..U-5A)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from .cells import clean
+
+
+def fold(text: str) -> str:
+    """Return `text` as searches compare it: NFKC-normalised and case-folded.
+
+    So upper and lower case, composed and decomposed accents, full and half width find each other.
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def query_tokens(query: str) -> list[str]:
+    """U-58: the folded words of a query; none for a blank one."""
+    return fold(clean(query)).split()
+
+
+def matches(tokens: list[str], text: str) -> bool:
+    """U-58, U-59: whether every token is found in the folded `text`; no character has a pattern's meaning.
+
+    A token is found as a substring, or failing that if its characters stand in order within one
+    whitespace-separated word, over at most max(n + 2, ⌈1.8 n⌉) characters for a token of n.
+    """
+    return all(token in text or _in_one_word(token, text) for token in tokens)
+
+
+def _in_one_word(token: str, text: str) -> bool:
+    span = max(len(token) + 2, -(-9 * len(token) // 5))
+    start = text.find(token[0])
+    while start >= 0:
+        end = start + 1
+        for character in token[1:]:
+            # The earliest next character gives the shortest span from this start.
+            end = text.find(character, end, start + span) + 1
+            if not end:
+                break
+        if end and len(text[start:end].split()) == 1:
+            return True
+        start = text.find(token[0], start + 1)
+    return False

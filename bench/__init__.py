@@ -1,0 +1,6 @@
+"""The benchmark: `python -m bench` from the root of the repository.
+
+Every measurement runs in a fresh process of the same interpreter (`bench.child`), beside yardsticks of the
+same run (`bench.yardsticks`), on seeded sessions (`bench.generate`) that are kept in the system's temporary
+directory (`bench.fixtures`). Each module of `bench.cases` is one case of the table.
+"""

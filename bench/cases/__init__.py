@@ -1,0 +1,21 @@
+"""The cases of the benchmark, by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.cases import append, context, growth, listing, loop, opening, shape, startup, tips
+from bench.rows import Row
+from bench.settings import Settings
+
+CASES: dict[str, Callable[[Settings], list[Row]]] = {
+    "open": opening.run,
+    "context": context.run,
+    "shape": shape.run,
+    "loop": loop.run,
+    "append": append.run,
+    "growth": growth.run,
+    "tips": tips.run,
+    "list": listing.run,
+    "startup": startup.run,
+}

@@ -1,0 +1,26 @@
+"""Opening a session until its tree, labels, leaf and counts answer."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from bench.figures import Figures, own_peak_mb
+from sessiontree import SessionManager
+
+
+async def open_until_it_answers(path: str) -> Figures:
+    """Figures: `seconds`, `entries`, and `before_mb`: the peak memory with the library imported."""
+    before_mb = own_peak_mb()
+    started = perf_counter()
+    session = await SessionManager.open(path)
+    roots, labels, leaf, entries, depth = (
+        session.root_ids,
+        session.labels,
+        session.leaf_id,
+        session.entry_count,
+        len(session.path_ids()),
+    )
+    seconds = perf_counter() - started
+    assert roots and leaf and labels is not None and entries >= depth > 0
+    await session.close()
+    return {"seconds": seconds, "before_mb": before_mb, "entries": entries}

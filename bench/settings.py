@@ -1,0 +1,29 @@
+"""How large a run is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`entries` of the main session, `repeat` processes for each measurement; `quick`: less of everything."""
+
+    entries: int
+    repeat: int
+    quick: bool
+
+    @property
+    def chain(self) -> int:
+        """The depth of the deepest chain."""
+        return 40_000 if self.quick else 160_000
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions the directory holds that is listed."""
+        return 1_000 if self.quick else 10_000
+
+    def appends(self, durability: str, callers: int) -> int:
+        """How many appends one sample makes: about half a second of them."""
+        full = {("always", 1): 2_000, ("always", 10): 10_000}.get((durability, callers), 50_000)
+        return full // 5 if self.quick else full

@@ -1,0 +1,262 @@
+"""The entries of a session, one frozen Struct for each type (F-40..F-56)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from .json_text import decode_json
+
+Number = int | float
+
+
+class SessionEntry(Struct, frozen=True, rename="camel", tag_field="type", kw_only=True):
+    """Base of all entries. `parent_id` is None for a root, and for a parent that is no string.
+
+    `timestamp` is what the file holds: an ISO 8601 string, or a number of milliseconds, or None.
+    Entries are shared between callers and must not be changed, nor the dicts in them.
+    """
+
+    id: str
+    parent_id: str | None = None
+    timestamp: str | Number | None = None
+
+    @property
+    def type(self) -> str:
+        """The entry's type as the file spells it."""
+        return str(self.__struct_config__.tag)
+
+
+class MessageEntry(SessionEntry, frozen=True, tag="message"):
+    """A message in the file's own form, camelCase keys (F-40, F-60..F-66)."""
+
+    message: dict[str, Any]
+
+    @property
+    def role(self) -> str:
+        """The message's role."""
+        return str(self.message["role"])
+
+
+class ThinkingLevelChangeEntry(SessionEntry, frozen=True, tag="thinking_level_change"):
+    """A change of the thinking level; None reads as `off` (F-41)."""
+
+    thinking_level: str | None = None
+    configured: str | None = None
+
+
+class ModelChangeEntry(SessionEntry, frozen=True, tag="model_change"):
+    """A change of model, in either spelling: `model` and `role`, or `provider` and `model_id` (F-42)."""
+
+    model: str | None = None
+    role: str | None = None
+    provider: str | None = None
+    model_id: str | None = None
+
+    @property
+    def full_model(self) -> str | None:
+        """`provider/model`; `model` wins where both spellings stand (F-42)."""
+        if self.model:
+            return self.model
+        return f"{self.provider}/{self.model_id}" if self.provider and self.model_id else None
+
+
+class ServiceTierChangeEntry(SessionEntry, frozen=True, tag="service_tier_change"):
+    """A change of service tier: a map by provider family, a legacy string, or None (F-43)."""
+
+    service_tier: dict[str, Any] | str | None = None
+
+
+class _FromExtension(SessionEntry, frozen=True, kw_only=True):
+    """The flag that pi spells `fromHook` and oh-my-pi `fromExtension`."""
+
+    stored_from_extension: bool | None = field(default=None, name="fromExtension")
+    stored_from_hook: bool | None = field(default=None, name="fromHook")
+
+    @property
+    def from_extension(self) -> bool | None:
+        """True when an extension wrote the summary, None when the file does not say."""
+        return self.stored_from_extension if self.stored_from_extension is not None else self.stored_from_hook
+
+
+class CompactionEntry(_FromExtension, frozen=True, tag="compaction"):
+    """A summary that replaces what stands before `first_kept_entry_id` on its path (F-44)."""
+
+    summary: str
+    first_kept_entry_id: str | None = None
+    tokens_before: Number | None = None
+    details: Any = None
+    short_summary: str | None = None
+    preserve_data: dict[str, Any] | None = None
+    warning: str | None = None
+
+
+class BranchSummaryEntry(_FromExtension, frozen=True, tag="branch_summary"):
+    """A summary of a branch that was left; `from_id` is the new position or `"root"` (F-45)."""
+
+    summary: str
+    from_id: str | None = None
+    details: Any = None
+
+
+class CustomEntry(SessionEntry, frozen=True, tag="custom"):
+    """Data of an extension, never in the context (F-46)."""
+
+    custom_type: str
+    data: Any = None
+
+
+class CustomMessageEntry(SessionEntry, frozen=True, tag="custom_message"):
+    """A message of an extension that is part of the context (F-47)."""
+
+    custom_type: str
+    content: str | list[Any]
+    display: bool | None = None
+    details: Any = None
+    attribution: str | None = None
+
+
+class LabelEntry(SessionEntry, frozen=True, tag="label"):
+    """Sets or, without text, clears the label of `target_id` (F-48)."""
+
+    target_id: str | None = None
+    label: str | None = None
+
+
+class TtsrInjectionEntry(SessionEntry, frozen=True, tag="ttsr_injection"):
+    """Names of rules that were injected (F-49)."""
+
+    injected_rules: list[str]
+
+
+class ModeChangeEntry(SessionEntry, frozen=True, tag="mode_change"):
+    """A change of mode; `"none"` leaves it (F-50)."""
+
+    mode: str
+    data: dict[str, Any] | None = None
+
+
+class SessionInitEntry(SessionEntry, frozen=True, tag="session_init"):
+    """How a subagent's session began (F-51)."""
+
+    system_prompt: str | None = None
+    task: str | None = None
+    tools: list[Any] | None = None
+    output_schema: Any = None
+    output_schema_mode: Any = None
+    restrict_tool_names: Any = None
+    spawns: Any = None
+    read_summarize: Any = None
+
+
+class TitleChangeEntry(SessionEntry, frozen=True, tag="title_change"):
+    """A change of the session's title, for the record (F-52)."""
+
+    title: str
+    source: str | None = None
+    previous_title: str | None = None
+    trigger: str | None = None
+
+
+class CredentialPinEntry(SessionEntry, frozen=True, tag="credential_pin"):
+    """Which credential a provider was pinned to, as a hash (F-53)."""
+
+    provider: str | None = None
+    hash: str | None = None
+
+
+class ResetBoundaryEntry(SessionEntry, frozen=True, tag="reset_boundary"):
+    """Only what follows is in the context (F-54, C-34)."""
+
+
+class SessionInfoEntry(SessionEntry, frozen=True, tag="session_info"):
+    """The session's name (F-55)."""
+
+    name: str | None = None
+
+
+class UnknownEntry(SessionEntry, frozen=True, tag=""):
+    """An entry of a type we do not know, or of a known type with fields of the wrong kind (F-56).
+
+    It stands in the tree, adds nothing to the context, and keeps its line byte for byte.
+    """
+
+    stored_type: str
+    line: bytes
+
+    @property
+    def type(self) -> str:
+        """The entry's type as the file spells it."""
+        return self.stored_type
+
+
+KnownEntry = (
+    MessageEntry
+    | ThinkingLevelChangeEntry
+    | ModelChangeEntry
+    | ServiceTierChangeEntry
+    | CompactionEntry
+    | BranchSummaryEntry
+    | CustomEntry
+    | CustomMessageEntry
+    | LabelEntry
+    | TtsrInjectionEntry
+    | ModeChangeEntry
+    | SessionInitEntry
+    | TitleChangeEntry
+    | CredentialPinEntry
+    | ResetBoundaryEntry
+    | SessionInfoEntry
+)
+
+KNOWN_TYPES: frozenset[str] = frozenset(str(member.__struct_config__.tag) for member in KnownEntry.__args__)
+
+_decoder = msgspec.json.Decoder(KnownEntry)
+
+
+def decode_entry(line: bytes) -> SessionEntry:
+    """Return the entry of one line with all its fields.
+
+    Raises `ValueError` for what is no JSON, no object, or has no string `id` and `type`.
+    """
+    try:
+        entry: SessionEntry = _decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return _decode_tolerantly(line)
+    if type(entry) is MessageEntry and not isinstance(entry.message.get("role"), str):
+        return UnknownEntry(
+            id=entry.id,
+            parent_id=entry.parent_id,
+            timestamp=entry.timestamp,
+            stored_type="message",
+            line=line,
+        )
+    return entry
+
+
+def _decode_tolerantly(line: bytes) -> SessionEntry:
+    fields = decode_json(line)
+    if not isinstance(fields, dict):
+        raise ValueError("no JSON object")
+    entry_id, entry_type = fields.get("id"), fields.get("type")
+    if not isinstance(entry_id, str) or not isinstance(entry_type, str):
+        raise ValueError("no string id and type")
+    parent_id = fields.get("parentId")
+    fields["parentId"] = parent_id if isinstance(parent_id, str) else None
+    timestamp = fields.get("timestamp")
+    if isinstance(timestamp, bool) or not isinstance(timestamp, str | int | float):
+        timestamp = None
+    fields["timestamp"] = timestamp
+    if entry_type in KNOWN_TYPES:
+        try:
+            entry: SessionEntry = msgspec.convert(fields, KnownEntry)
+        except msgspec.ValidationError:
+            pass
+        else:
+            if not isinstance(entry, MessageEntry) or isinstance(entry.message.get("role"), str):
+                return entry
+    return UnknownEntry(
+        id=entry_id, parent_id=fields["parentId"], timestamp=timestamp, stored_type=entry_type, line=line
+    )

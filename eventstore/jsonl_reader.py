@@ -1,0 +1,280 @@
+"""Reading a session file: header, entries in batches, single lines, and whether it changed (design D1, D2, D5, D6)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat as stat_modes
+from collections.abc import AsyncIterator, Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+
+import msgspec
+
+from .abort import AbortSignal
+from .envelope import Envelope
+from .errors import NotASessionError, SessionFileError, SessionNotFoundError, SessionRewrittenError
+from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
+from .json_text import decode_json
+from .line_index import LineIndex
+from .migration_copy import MovedLines
+from .migrations import Migration
+from .read_file import FileChangedError, ReadFile
+from .report import Fault
+from .scanner import ScannedChunk, scan_chunk
+from .seen_file import SeenFile
+from .store import EntryBatch
+from .worker import run_in_thread
+
+CHUNK = 256 << 10
+TURN = 0.001
+"""Seconds of work on the loop before other tasks get their turn."""
+_LARGE = 8 << 20
+_KNOWN_BATCH = 256
+_GAP = 64 << 10
+_MOST_AT_ONCE = 1 << 20
+_WITNESS = 4096
+
+
+class JsonlReader:
+    """What is known of a session file, and how more becomes known."""
+
+    def __init__(self, path: Path, file: ReadFile, place: HeaderPlace, header_line: bytes) -> None:
+        self.path = path
+        self.file = file
+        self.place = place
+        self.header = place.header
+        self.file_version = place.header.version
+        self.index = LineIndex()
+        self.migration: Migration | None = None
+        if self.file_version < CURRENT_VERSION:
+            self.migration = Migration(self.file_version)
+            fields = {**place.header.fields, "version": CURRENT_VERSION}
+            self.header = msgspec.structs.replace(place.header, version=CURRENT_VERSION, fields=fields)
+        self._end = place.offset + place.length
+        self._next_line = place.line + 1
+        self._terminated = header_line.endswith(b"\n")
+        self._torn_tail = b""
+        self._faults: list[Fault] = []
+        for line, text in place.skipped:
+            self._faults += scan_chunk(text, 0, line).faults
+        self._header_line = header_line[-_WITNESS:]
+        self._witness = self._header_line
+        self.seen = self._look()
+
+    @classmethod
+    async def open(cls, path: Path, real_path: Path) -> JsonlReader | None:
+        """Read the header of a file; None for zero bytes.
+
+        Raises `SessionNotFoundError`, `NotASessionError` (a directory, a device, no header), `SessionFileError`.
+        """
+        try:
+            found = os.stat(real_path)
+            if not stat_modes.S_ISREG(found.st_mode):
+                kind = "is a directory" if stat_modes.S_ISDIR(found.st_mode) else "is no regular file"
+                raise NotASessionError(path, 1, kind)
+            if found.st_size == 0:
+                return None
+            file = ReadFile(real_path)
+            prefix = await file.read(0, min(found.st_size, HEADER_LIMIT))
+        except FileNotFoundError as error:
+            raise SessionNotFoundError(path, "no such file") from error
+        except OSError as error:
+            raise SessionFileError(path, error) from error
+        place = find_header(prefix, path, whole_file=found.st_size <= HEADER_LIMIT)
+        return cls(path, file, place, prefix[place.offset : place.offset + place.length])
+
+    @property
+    def ends_with_newline(self) -> bool:
+        """Whether the next line can follow without a newline of its own."""
+        return self._terminated and not self._torn_tail
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Faults of lines that were read."""
+        if self._torn_tail.strip():
+            return [*self._faults, Fault(self._next_line, "malformed", None, "the last line is torn")]
+        return list(self._faults)
+
+    async def read(self, after: int, signal: AbortSignal | None) -> AsyncIterator[EntryBatch]:
+        """Yield the entries after a position, to the end of the file as it is then."""
+        turn_ends = perf_counter() + TURN
+        buffer = bytearray(CHUNK)
+        while True:
+            if signal is not None:
+                signal.raise_if_aborted()
+            if after < self.index.version:
+                envelopes = await self._read_known(after)
+            else:
+                chunk = await self._next_lines(buffer)
+                if not chunk:
+                    return
+                scanned = await self._scan(chunk)
+                self._take(scanned, chunk)
+                envelopes = scanned.envelopes
+            if envelopes:
+                yield EntryBatch(after + 1, envelopes)
+                after += len(envelopes)
+            if perf_counter() > turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = perf_counter() + TURN
+
+    async def _read_known(self, after: int) -> list[Envelope]:
+        last = min(after + _KNOWN_BATCH, self.index.version)
+        lines = await self.read_lines(range(after + 1, last + 1))
+        return scan_chunk(b"\n".join(lines) + b"\n", 0, 1).envelopes
+
+    async def _next_lines(self, buffer: bytearray) -> bytes:
+        """Return what follows the known part: whole lines, then perhaps a last one without newline, then nothing."""
+        while True:
+            try:
+                count = await self.file.read_into(buffer, self._end)
+            except FileChangedError as error:
+                raise SessionRewrittenError(self.path, "was replaced by another program") from error
+            except OSError as error:
+                raise SessionFileError(self.path, error) from error
+            cut = buffer.rfind(b"\n", 0, count) + 1
+            if cut:
+                self._torn_tail = b""
+                return bytes(memoryview(buffer)[:cut])
+            if count < len(buffer):
+                return self._settle_tail(bytes(memoryview(buffer)[:count]))
+            buffer = bytearray(len(buffer) * 4)
+
+    def _settle_tail(self, tail: bytes) -> bytes:
+        """Take a last line without newline where it is whole (F-81); else note it, it may still grow."""
+        self._torn_tail = b""
+        try:
+            decode_json(tail)
+        except ValueError:
+            self._torn_tail = tail
+            tail = b""
+        if not tail:
+            self.seen = self._look()
+        return tail
+
+    async def _scan(self, chunk: bytes) -> ScannedChunk:
+        if len(chunk) > _LARGE:
+            return await run_in_thread(scan_chunk, chunk, self._end, self._next_line, self.migration)
+        return scan_chunk(chunk, self._end, self._next_line, self.migration)
+
+    def _take(self, scanned: ScannedChunk, chunk: bytes) -> None:
+        self.index.extend(scanned.offsets, scanned.lengths, scanned.lines)
+        self._faults += scanned.faults
+        self._next_line += scanned.line_count
+        self._end += len(chunk)
+        self._terminated = chunk.endswith(b"\n")
+        self._witness = chunk[-_WITNESS:]
+
+    def take_written(self, fd: int, start: int, data: bytes) -> EntryBatch:
+        """Take in whole lines that were just written at an offset of the open file."""
+        if not self._terminated:
+            self._end += 1
+            self._terminated = True
+        # A torn tail with its newline, and lines of programs that take no lock.
+        between = os.pread(fd, start - self._end, self._end)
+        if between:
+            self._torn_tail = b""
+            self._take(scan_chunk(between, self._end, self._next_line), between)
+        first = self.index.version + 1
+        scanned = scan_chunk(data, start, self._next_line)
+        self._take(scanned, data)
+        self.look_again()
+        return EntryBatch(first, scanned.envelopes)
+
+    def take_rewritten(self, file: ReadFile, place: HeaderPlace, moved: MovedLines) -> None:
+        """Go over to the migrated file in one step: same entries, other places."""
+        self.file.close()
+        self.file = file
+        self.place = place
+        self.migration = None
+        self.file_version = CURRENT_VERSION
+        self.index.replace_spans(moved.offsets, moved.lengths)
+        self._faults = self.faults
+        self._next_line += bool(self._torn_tail)
+        self._torn_tail = b""
+        self._terminated = True
+        self._end = moved.end
+        self._header_line = moved.head[place.offset :][-_WITNESS:]
+        self._witness = moved.witness
+        self.seen = self._look()
+
+    def look_again(self) -> None:
+        """Take the file's time as ours, after we wrote to it or tried to."""
+        self.seen = self._look()
+
+    def _look(self) -> SeenFile:
+        found = self.file.stat()
+        return SeenFile(
+            device=found.st_dev,
+            inode=found.st_ino,
+            size=self._end + len(self._torn_tail),
+            mtime_ns=found.st_mtime_ns,
+            header_offset=self.place.offset + self.place.length - len(self._header_line),
+            header_line=self._header_line,
+            last_offset=self._end - len(self._witness),
+            last_line=self._witness,
+        )
+
+    async def read_lines(self, seqs: Sequence[int]) -> list[bytes]:
+        """Return the lines of entries as of version 3. Raises `SessionRewrittenError`, `SessionFileError`."""
+        found: dict[int, bytes] = {}
+        for group in self._coalesced(seqs):
+            start, size = self._bounds(group)
+            try:
+                data = await self.file.read(start, size)
+            except FileChangedError as error:
+                raise SessionRewrittenError(self.path, "was replaced by another program") from error
+            except OSError as error:
+                raise SessionFileError(self.path, error) from error
+            self._cut(group, start, data, found)
+        return [found[seq] for seq in seqs]
+
+    def read_lines_now(self, seqs: Sequence[int]) -> list[bytes] | None:
+        """The same without waiting; None where the disk has to be waited for."""
+        found: dict[int, bytes] = {}
+        for group in self._coalesced(seqs):
+            start, size = self._bounds(group)
+            try:
+                data = self.file.read_now(start, size)
+            except (OSError, FileChangedError):
+                # The waiting form meets the same, and says so.
+                return None
+            if data is None:
+                return None
+            self._cut(group, start, data, found)
+        return [found[seq] for seq in seqs]
+
+    def _coalesced(self, seqs: Iterable[int]) -> list[list[int]]:
+        """Group entries whose lines are read in one go: close together in the file, at most 1 MiB in all."""
+        groups: list[list[int]] = []
+        group_start = group_end = 0
+        for seq in sorted(set(seqs)):
+            offset, length = self.index.span(seq)
+            if groups and offset - group_end <= _GAP and offset + length - group_start <= _MOST_AT_ONCE:
+                groups[-1].append(seq)
+            else:
+                groups.append([seq])
+                group_start = offset
+            group_end = offset + length
+        return groups
+
+    def _bounds(self, group: list[int]) -> tuple[int, int]:
+        """Return (offset, size) of a group with the bytes before and behind it."""
+        start = self.index.span(group[0])[0] - 1
+        return start, sum(self.index.span(group[-1])) + 1 - start
+
+    def _cut(self, group: list[int], start: int, data: bytes, found: dict[int, bytes]) -> None:
+        for seq in group:
+            offset, length = self.index.span(seq)
+            offset -= start
+            # The newlines around a line witness that it still stands there; a last line may lack the second.
+            if data[offset - 1 : offset] != b"\n" or data[offset + length : offset + length + 1] not in (
+                b"\n",
+                b"",
+            ):
+                raise SessionRewrittenError(self.path, "was changed by another program")
+            line = data[offset : offset + length]
+            if len(line) != length:
+                raise SessionRewrittenError(self.path, "was cut by another program")
+            found[seq] = line if self.migration is None else self.migration.line(seq, line)

@@ -1,0 +1,308 @@
+"""The event store of a session file: one writer, many readers (design D4, D5)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from .abort import AbortSignal
+from .errors import (
+    AppendError,
+    ConcurrencyError,
+    SessionClosedError,
+    SessionLockedError,
+    SessionRewrittenError,
+    UnsupportedVersionError,
+)
+from .header import CURRENT_VERSION, SessionHeader, encode_header, find_header
+from .jsonl_reader import JsonlReader
+from .migration_copy import copy_migrated
+from .polling import follow_by_polling
+from .read_file import FileChangedError, ReadFile
+from .report import Fault
+from .store import EntryBatch
+from .worker import finish_in_thread, run_in_thread
+from .writer import LogWriter, Written
+
+_LOCK_POLL = 0.01
+
+
+class JsonlEventStore:
+    """A session file, or the file that a new session will get with its first entry.
+
+    `durable`: an append is on the disk when it returns (`fdatasync`), else handed to the operating system.
+    `lock_timeout`: seconds to wait for another writer. Opening reads only: no lock, nothing written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        reader: JsonlReader | None,
+        new_header: SessionHeader | None,
+        *,
+        exists: bool,
+        durable: bool,
+        lock_timeout: float,
+    ) -> None:
+        self.path = path
+        self._real_path = Path(os.path.realpath(path))
+        self._reader = reader
+        self._new_header = new_header
+        self._exists = exists
+        self._durable = durable
+        self._lock_timeout = lock_timeout
+        self._writer: LogWriter | None = None
+        self._turn = asyncio.Lock()
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        *,
+        header_of_new: Callable[[], SessionHeader],
+        durable: bool = True,
+        lock_timeout: float = 0,
+    ) -> JsonlEventStore:
+        """Open a file; one of zero bytes is a new session at that path (F-80).
+
+        Raises `SessionNotFoundError`, `NotASessionError`, `SessionFileError`.
+        """
+        reader = await JsonlReader.open(path, Path(os.path.realpath(path)))
+        header = header_of_new() if reader is None else None
+        return cls(path, reader, header, exists=True, durable=durable, lock_timeout=lock_timeout)
+
+    @classmethod
+    def create(
+        cls, path: Path, header: SessionHeader, *, durable: bool = True, lock_timeout: float = 0
+    ) -> JsonlEventStore:
+        """Return the store of a new session; its file appears with the first append (F-110 as settled)."""
+        return cls(path, None, header, exists=False, durable=durable, lock_timeout=lock_timeout)
+
+    @property
+    def header(self) -> SessionHeader:
+        header = self._reader.header if self._reader is not None else self._new_header
+        assert header is not None
+        return header
+
+    @property
+    def file_version(self) -> int:
+        return self._reader.file_version if self._reader is not None else CURRENT_VERSION
+
+    @property
+    def version(self) -> int:
+        return self._reader.index.version if self._reader is not None else 0
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self._reader.faults if self._reader is not None else []
+
+    def line_number(self, seq: int) -> int:
+        return self._known.index.line_number(seq)
+
+    @property
+    def _known(self) -> JsonlReader:
+        if self._reader is None:
+            raise SessionClosedError(f"{self.path}: holds no entries yet")
+        return self._reader
+
+    async def read(self, after: int = 0, *, signal: AbortSignal | None = None) -> AsyncIterator[EntryBatch]:
+        self._check_open()
+        if self._reader is not None:
+            async for batch in self._reader.read(after, signal):
+                yield batch
+
+    def follow(self, after: int, *, signal: AbortSignal | None = None) -> AsyncIterator[EntryBatch]:
+        return follow_by_polling(self, after, signal)
+
+    async def read_lines(self, seqs: Sequence[int]) -> list[bytes]:
+        self._check_open()
+        return await self._known.read_lines(seqs) if seqs else []
+
+    def read_lines_now(self, seqs: Sequence[int]) -> list[bytes] | None:
+        self._check_open()
+        return self._known.read_lines_now(seqs) if seqs else []
+
+    async def check(self) -> bool:
+        self._check_open()
+        if self._reader is None:
+            return self._exists and self._blank_file_grew()
+        try:
+            with self._reader.file.descriptor() as fd:
+                change = self._reader.seen.compare(fd, self._real_path)
+        except (FileChangedError, FileNotFoundError):
+            change = "rewritten"
+        if change == "rewritten":
+            raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
+        return change == "grown"
+
+    def _blank_file_grew(self) -> bool:
+        if self._real_path.exists() and self._real_path.stat().st_size:
+            raise SessionRewrittenError(self.path, "was empty, and another program has written it")
+        return False
+
+    async def acquire(self) -> None:
+        self._check_open()
+        if self.header.version > CURRENT_VERSION:
+            raise UnsupportedVersionError(self.path, self.header.version)
+        deadline = monotonic() + self._lock_timeout
+        while self._writer is None:
+            try:
+                future, cancelled = await finish_in_thread(
+                    LogWriter.open, self._real_path, durable=self._durable, create=not self._exists
+                )
+                opened = future.result()
+            except FileNotFoundError as error:
+                raise SessionRewrittenError(self.path, "was removed by another program") from error
+            except FileExistsError as error:
+                raise SessionRewrittenError(self.path, "was made by another program meanwhile") from error
+            except OSError as error:
+                raise AppendError(self.path, error) from error
+            if isinstance(opened, LogWriter):
+                self._writer = opened
+            if cancelled is not None:
+                raise cancelled
+            if self._writer is None:
+                if monotonic() >= deadline:
+                    raise SessionLockedError(self.path, opened if isinstance(opened, int) else None)
+                await asyncio.sleep(_LOCK_POLL)
+
+    async def append(self, lines: Sequence[bytes], *, expected_version: int | None = None) -> EntryBatch:
+        async with self._turn:
+            await self.acquire()
+            await self._take_growth()
+            if expected_version is not None and expected_version != self.version:
+                raise ConcurrencyError(expected_version, self.version)
+            await self._migrate()
+            writer = self._usable_writer()
+            newline = self._reader is None or self._reader.ends_with_newline
+            future, cancelled = await finish_in_thread(
+                writer.write, [*self._header_first(), *lines], after_newline=newline
+            )
+            batch = self._settle(writer, future.result(), lines)
+            if cancelled is not None:
+                raise cancelled
+            return batch
+
+    def append_now(self, lines: Sequence[bytes], *, expected_version: int) -> EntryBatch | None:
+        reader, writer = self._reader, self._writer
+        if self._durable or reader is None or writer is None or self._turn.locked() or reader.migration is not None:
+            return None
+        if writer.failed is not None or reader.seen.compare(writer.fd, self._real_path) != "same":
+            return None
+        if expected_version != self.version:
+            raise ConcurrencyError(expected_version, self.version)
+        return self._settle(writer, writer.write(lines, after_newline=reader.ends_with_newline), lines)
+
+    def _header_first(self) -> list[bytes]:
+        return [encode_header(self.header)] if self._reader is None else []
+
+    def _usable_writer(self) -> LogWriter:
+        assert self._writer is not None
+        if self._writer.failed is not None:
+            raise AppendError(self.path, self._writer.failed, outcome="unknown")
+        return self._writer
+
+    async def _take_growth(self) -> None:
+        """Fold what other programs appended, now that the lock is held."""
+        writer = self._usable_writer()
+        if self._reader is None:
+            change = "rewritten" if writer.size else "same"
+        else:
+            change = self._reader.seen.compare(writer.fd, self._real_path)
+        if change == "rewritten":
+            await self._release()
+            raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
+        if change == "grown":
+            async for _ in self._known.read(self.version, None):
+                pass
+
+    def _settle(self, writer: LogWriter, written: Written, lines: Sequence[bytes]) -> EntryBatch:
+        """Take note of what was written, and answer for it."""
+        header = self._header_first()
+        recorded = written.recorded - len(header)
+        start = written.start + sum(len(line) + 1 for line in header)
+        batch = EntryBatch(self.version + 1, [])
+        if header and recorded < 1 and writer.abandon_creation():
+            self._writer = None
+        elif header and recorded >= 0:
+            line = header[0] + b"\n"
+            place = find_header(line, self.path, whole_file=True)
+            self._reader = JsonlReader(self.path, ReadFile(self._real_path), place, line)
+            self._exists = True
+        if self._reader is not None and recorded > 0:
+            data = b"\n".join(lines[:recorded]) + b"\n"
+            batch = self._reader.take_written(writer.fd, start, data)
+        elif self._reader is not None:
+            self._reader.look_again()
+        if written.error is not None:
+            outcome = "unknown" if written.sync_failed else "not-written"
+            raise AppendError(self.path, written.error, outcome=outcome, recorded=max(recorded, 0))
+        return batch
+
+    async def migrate(self) -> bool:
+        async with self._turn:
+            if self._reader is None or self._reader.migration is None:
+                return False
+            await self.acquire()
+            await self._take_growth()
+            await self._migrate()
+            return True
+
+    async def _migrate(self) -> None:
+        reader = self._reader
+        if reader is None or reader.migration is None:
+            return
+        copy = partial(
+            copy_migrated,
+            place=reader.place,
+            index=reader.index,
+            migration=reader.migration,
+            size=reader.seen.size,
+        )
+        try:
+            future, cancelled = await finish_in_thread(self._usable_writer().rewrite, copy)
+            self._writer, moved = future.result()
+        except OSError as error:
+            raise AppendError(self.path, error) from error
+        place = find_header(moved.head, self.path, whole_file=False)
+        reader.take_rewritten(ReadFile(self._real_path), place, moved)
+        if cancelled is not None:
+            raise cancelled
+
+    async def flush(self) -> None:
+        self._check_open()
+        if self._writer is None:
+            return
+        writer = self._usable_writer()
+        async with self._turn:
+            try:
+                await run_in_thread(writer.sync)
+            except OSError as error:
+                raise AppendError(self.path, error, outcome="unknown") from error
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        async with self._turn:
+            try:
+                await self._release()
+            except OSError as error:
+                raise AppendError(self.path, error, outcome="unknown") from error
+            finally:
+                if self._reader is not None:
+                    self._reader.file.close()
+
+    async def _release(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            await run_in_thread(writer.close)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionClosedError(f"{self.path}: the session is closed")

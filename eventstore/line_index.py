@@ -1,0 +1,59 @@
+"""Where each entry's line stands in the file: columns by sequence number (design D2, D3)."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+
+class LineIndex:
+    """Offsets and lengths (without newline) of the entries' lines. Entry numbers start at 1."""
+
+    def __init__(self) -> None:
+        self._offsets = array("Q", [0])
+        self._lengths = array("Q", [0])
+        # Line numbers run on with the entries but for skipped lines: (first entry, its line) of each run.
+        self._run_seqs: list[int] = []
+        self._run_lines: list[int] = []
+
+    @property
+    def version(self) -> int:
+        """The number of entries."""
+        return len(self._offsets) - 1
+
+    def extend(self, offsets: Sequence[int], lengths: Sequence[int], lines: Sequence[int]) -> None:
+        """Add entries in file order: byte offsets, lengths without newline, 1-based line numbers."""
+        seq = self.version + 1
+        self._offsets.extend(offsets)
+        self._lengths.extend(lengths)
+        if isinstance(lines, range):
+            if lines:
+                self._note_line(seq, lines.start)
+        else:
+            for line in lines:
+                self._note_line(seq, line)
+                seq += 1
+
+    def _note_line(self, seq: int, line: int) -> None:
+        if not self._run_seqs or self._run_lines[-1] + seq - self._run_seqs[-1] != line:
+            self._run_seqs.append(seq)
+            self._run_lines.append(line)
+
+    def span(self, seq: int) -> tuple[int, int]:
+        """Return (offset, length) of an entry's line."""
+        return self._offsets[seq], self._lengths[seq]
+
+    def line_number(self, seq: int) -> int:
+        """Return the 1-based number of an entry's line in the file."""
+        run = bisect_right(self._run_seqs, seq) - 1
+        return self._run_lines[run] + seq - self._run_seqs[run]
+
+    def first_at(self, offset: int) -> int:
+        """Return the number of the first entry whose line starts at or after a byte offset."""
+        return bisect_left(self._offsets, offset, 1)
+
+    def replace_spans(self, offsets: Sequence[int], lengths: Sequence[int]) -> None:
+        """Set the places of all entries anew, after the file was rewritten by us."""
+        self._offsets = array("Q", [0, *offsets])
+        self._lengths = array("Q", [0, *lengths])

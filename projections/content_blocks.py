@@ -1,0 +1,53 @@
+"""The content of a stored message as blocks, and as the text and images that a provider takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+IMAGE_NOT_SENT = "[image not included]"
+
+
+class Image(msgspec.Struct, frozen=True):
+    """An image: its media type (`image/png`) and its bytes in base64."""
+
+    media_type: str
+    data: str
+
+
+def content_blocks(content: Any) -> list[dict[str, Any]]:
+    """Return the blocks of a message's content: a string is one text block, what is no block is left out."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        return [block for block in content if isinstance(block, dict)]
+    return []
+
+
+def text_and_images(content: Any) -> list[str | Image]:
+    """Return the text and the images of a message's content, in order; all other blocks are left out.
+
+    Empty text is left out too. An image without its bytes (`blob:` names a file that we do not read, F-125)
+    or without a media type stands as the text `IMAGE_NOT_SENT`.
+    """
+    parts: list[str | Image] = []
+    for block in content_blocks(content):
+        kind = block.get("type")
+        if kind == "text":
+            text = block.get("text")
+            if isinstance(text, str) and text:
+                parts.append(text)
+        elif kind == "image":
+            parts.append(_image(block) or IMAGE_NOT_SENT)
+    return parts
+
+
+def _image(block: dict[str, Any]) -> Image | None:
+    data = block.get("data")
+    media_type = block.get("mimeType") or block.get("mediaType")
+    if not isinstance(data, str) or not data or data.startswith("blob:"):
+        return None
+    if not isinstance(media_type, str) or not media_type.startswith("image/"):
+        return None
+    return Image(media_type, data)

@@ -1,0 +1,34 @@
+"""The label map: global to the file, the last label of a target counts (T-50..T-53)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..eventstore.entries import LabelEntry
+from ..eventstore.envelope import Envelope, StateEnvelope
+
+
+class Labels:
+    """Target id to label, in the order in which the labels were first set; deleting starts anew (T-62)."""
+
+    def __init__(self) -> None:
+        self.by_target: dict[str, str] = {}
+        self.targets: list[tuple[int, str | None]] = []
+        """Each label entry with its target, for the report."""
+
+    def apply(self, seq: int, envelope: Envelope) -> None:
+        """Take in one recorded entry."""
+        self.apply_batch(seq, [envelope])
+
+    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
+        """Take in recorded entries in order."""
+        for seq, envelope in enumerate(envelopes, first_seq):
+            if type(envelope) is not StateEnvelope or not isinstance(label := envelope.state, LabelEntry):
+                continue
+            self.targets.append((seq, label.target_id))
+            if label.target_id is None:
+                continue
+            if label.label:
+                self.by_target[label.target_id] = label.label
+            else:
+                self.by_target.pop(label.target_id, None)

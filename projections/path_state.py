@@ -1,0 +1,203 @@
+"""What holds at any entry of a path: settings and the cut, folded once along the tree (C-10..C-18, C-34, design D3)."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..eventstore.entries import (
+    CompactionEntry,
+    ModeChangeEntry,
+    ModelChangeEntry,
+    ResetBoundaryEntry,
+    ServiceTierChangeEntry,
+    ThinkingLevelChangeEntry,
+    TtsrInjectionEntry,
+)
+from ..eventstore.envelope import Envelope, StateEnvelope
+from .service_tier import normalise_service_tier
+from .tree import ROOT, Tree
+
+_STEP = 2000
+
+FoldedEntry = (
+    CompactionEntry
+    | ModeChangeEntry
+    | ModelChangeEntry
+    | ResetBoundaryEntry
+    | ServiceTierChangeEntry
+    | ThinkingLevelChangeEntry
+    | TtsrInjectionEntry
+)
+
+
+class InjectedRules(Struct, frozen=True):
+    """The names that one entry injected, and those before it on its path."""
+
+    before: InjectedRules | None
+    names: list[str]
+
+
+class PathRecord(Struct, frozen=True):
+    """What holds after the last entry at or above that changed it. `cut`: a compaction or reset boundary, or 0."""
+
+    cut: int = 0
+    thinking_level: str = "off"
+    configured_thinking_level: str | None = None
+    models: Mapping[str, str] = {}
+    default_is_explicit: bool = False
+    mode: str = "none"
+    mode_data: dict[str, Any] | None = None
+    service_tier: Mapping[str, str] | None = None
+    rules: InjectedRules | None = None
+
+    def injected_rules(self) -> list[str]:
+        """Return the names injected on the path, first seen first (C-17, T-33)."""
+        groups = []
+        rules = self.rules
+        while rules is not None:
+            groups.append(rules.names)
+            rules = rules.before
+        return list(dict.fromkeys(name for names in reversed(groups) for name in names))
+
+
+class PathState:
+    """The record that holds at each entry. Takes in each batch after the tree did."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._records: list[PathRecord] = [PathRecord()]
+        self._record_at = array("I", [0])
+        self._folded: dict[int, FoldedEntry] = {}
+        # The model of the assistant messages in file order, noted where it changes.
+        self._provider: str | None = None
+        self._model: str | None = None
+        self._model_seqs: list[int] = [0]
+        self._models: list[str | None] = [None]
+        self._settled = True
+
+    def apply(self, seq: int, envelope: Envelope) -> None:
+        """Take in one recorded entry."""
+        self.apply_batch(seq, [envelope])
+
+    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
+        """Take in recorded entries in order."""
+        record_at, parents = self._record_at, self._tree.parents
+        settled = self._settled = self._settled and self._tree.settled
+        for seq, envelope in enumerate(envelopes, first_seq):
+            record = record_at[parents[seq]] if settled else 0
+            message = envelope.message
+            if message is not None:
+                if message.role == "assistant" and envelope.type == "message":
+                    if message.model != self._model or message.provider != self._provider:
+                        self._note_model(seq, message.provider, message.model)
+                    if settled:
+                        record = self._record_with_model(record, self._models[-1])
+            elif type(envelope) is StateEnvelope and isinstance(state := envelope.state, FoldedEntry):
+                self._folded[seq] = _without_text(state)
+                if settled:
+                    record = self._new_record(self._records[record], seq, state)
+            record_at.append(record)
+
+    def _note_model(self, seq: int, provider: str | None, model: str | None) -> None:
+        self._provider, self._model = provider, model
+        self._model_seqs.append(seq)
+        self._models.append(f"{provider}/{model}" if provider and model else None)
+
+    def _record_with_model(self, number: int, model: str | None) -> int:
+        """An assistant's model is the default until one was chosen (C-13)."""
+        record = self._records[number]
+        if model is None or record.default_is_explicit or record.models.get("default") == model:
+            return number
+        self._records.append(msgspec.structs.replace(record, models={**record.models, "default": model}))
+        return len(self._records) - 1
+
+    def _new_record(self, above: PathRecord, seq: int, entry: FoldedEntry) -> int:
+        self._records.append(_fold(above, seq, entry))
+        return len(self._records) - 1
+
+    def settle_in_steps(self) -> Iterator[None]:
+        """Fold anew along the settled tree, in steps of bounded work; an overtaken run is dropped."""
+        while not self._settled:
+            tree, last = self._tree, len(self._record_at)
+            tree.settle()
+            self._records = [PathRecord()]
+            record_at = array("I", bytes(4 * last))
+            done = bytearray(last)
+            done[ROOT] = 1
+            for start in range(1, last):
+                walk = []
+                seq = start
+                while not done[seq]:
+                    walk.append(seq)
+                    done[seq] = 1
+                    seq = tree.parents[seq] if not tree.is_replaced(seq) else ROOT
+                for seq in reversed(walk):
+                    above = 0 if tree.is_replaced(seq) else record_at[tree.parents[seq]]
+                    record_at[seq] = self._folded_at(seq, above)
+                if start % _STEP == 0:
+                    yield
+            if last == len(self._record_at) and tree.settled:
+                self._record_at = record_at
+                self._settled = True
+
+    def _folded_at(self, seq: int, above: int) -> int:
+        if (entry := self._folded.get(seq)) is not None:
+            return self._new_record(self._records[above], seq, entry)
+        kind = self._tree.kind(seq)
+        if kind.role == "assistant":
+            return self._record_with_model(above, self._models[bisect_right(self._model_seqs, seq) - 1])
+        return above
+
+    def at(self, seq: int) -> PathRecord:
+        """Return what holds at an entry; at `ROOT`, what holds before anything."""
+        self._tree.settle()
+        for _ in self.settle_in_steps():
+            pass
+        return self._records[self._record_at[seq]]
+
+    def compaction(self, seq: int) -> CompactionEntry | None:
+        """Return the anchor of a compaction (without its text), None for a reset boundary."""
+        entry = self._folded[seq]
+        return entry if isinstance(entry, CompactionEntry) else None
+
+    def last_model_change_role(self, seq: int) -> str | None:
+        """Return the role of the newest model change at or above an entry (T-32)."""
+        for above in self._tree.ancestors(seq):
+            if isinstance(entry := self._folded.get(above), ModelChangeEntry):
+                return entry.role or "default"
+        return None
+
+
+def _without_text(entry: FoldedEntry) -> FoldedEntry:
+    """A compaction's summary stays on disk."""
+    if isinstance(entry, CompactionEntry):
+        return msgspec.structs.replace(entry, summary="", details=None, short_summary=None, preserve_data=None)
+    return entry
+
+
+def _fold(record: PathRecord, seq: int, entry: FoldedEntry) -> PathRecord:
+    replace = msgspec.structs.replace
+    match entry:
+        case CompactionEntry() | ResetBoundaryEntry():
+            return replace(record, cut=seq)
+        case ThinkingLevelChangeEntry():
+            level = entry.thinking_level
+            return replace(record, thinking_level=level or "off", configured_thinking_level=entry.configured or level)
+        case ModelChangeEntry():
+            if not (model := entry.full_model):
+                return record
+            role = entry.role or "default"
+            models = {**record.models, role: model}
+            return replace(record, models=models, default_is_explicit=record.default_is_explicit or role == "default")
+        case ModeChangeEntry():
+            return replace(record, mode=entry.mode, mode_data=entry.data)
+        case ServiceTierChangeEntry():
+            return replace(record, service_tier=normalise_service_tier(entry.service_tier))
+        case TtsrInjectionEntry():
+            return replace(record, rules=InjectedRules(record.rules, entry.injected_rules))

@@ -1,0 +1,72 @@
+"""Folds recorded entries into all projections of one session, and catches up with its store."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.report import Fault, Report
+from ..eventstore.store import EntryBatch, EventStore
+from .labels import Labels
+from .path_state import PathState
+from .session_name import SessionName
+from .tree import Tree
+from .usage import UsageTotals
+
+_TURN = 0.001
+
+
+class Projector:
+    """What the recorded entries of one store amount to. `position`: how many were folded."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self.position = 0
+        self.tree = Tree()
+        self.states = PathState(self.tree)
+        self.labels = Labels()
+        self.usage = UsageTotals()
+        self.name = SessionName(store.header)
+        self._projections = (self.tree, self.states, self.labels, self.usage, self.name)
+
+    def apply(self, batch: EntryBatch) -> None:
+        """Fold the next batch; what was folded before is passed over."""
+        known = self.position + 1 - batch.first_seq
+        envelopes = batch.envelopes[known:] if known > 0 else batch.envelopes
+        if not envelopes:
+            return
+        for projection in self._projections:
+            projection.apply_batch(self.position + 1, envelopes)
+        self.position += len(envelopes)
+
+    async def catch_up(self, signal: AbortSignal | None = None) -> None:
+        """Fold everything that the store holds by now. Raises `AbortError`, and what reading raises."""
+        async for batch in self._store.read(self.position, signal=signal):
+            self.apply(batch)
+        turn_ends = perf_counter() + _TURN
+        for settling in (self.tree.settle_in_steps, self.states.settle_in_steps):
+            for _ in settling():
+                if perf_counter() > turn_ends:
+                    await asyncio.sleep(0)
+                    turn_ends = perf_counter() + _TURN
+
+    def report(self) -> Report:
+        """Return all faults that are found without decoding bodies, by line."""
+        tree, line = self.tree, self._store.line_number
+        faults = list(self._store.faults)
+        for seq, later in tree.duplicates:
+            detail = f"the id stands again on line {line(later)}, which counts"
+            faults.append(Fault(line(seq), "duplicate-id", tree.ids[seq], detail))
+        for seq, parent_id in tree.orphans:
+            faults.append(Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file"))
+        for seq, parent_id in tree.cycles:
+            detail = "it is its own parent" if parent_id == tree.ids[seq] else f"its parent {parent_id} is below it"
+            faults.append(Fault(line(seq), "cycle", tree.ids[seq], f"{detail}: it counts as a root"))
+        for seq in tree.times.unreadable:
+            faults.append(Fault(line(seq), "bad-timestamp", tree.ids[seq], "its timestamp cannot be read"))
+        for seq, target in self.labels.targets:
+            if target is None or not tree.find(target):
+                detail = "names no target" if target is None else f"its target {target} is not in the file"
+                faults.append(Fault(line(seq), "label-target", tree.ids[seq], detail))
+        return Report(sorted(faults, key=lambda fault: fault.line))

@@ -1,0 +1,207 @@
+"""The tree of a session, as columns by sequence number (T-01..T-31, design D3)."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+
+from ..eventstore.envelope import Envelope
+from .id_index import IdIndex
+from .kinds import Kind, KindTable
+from .time_column import TimeColumn
+from .tree_settling import SettledTree, settle_tree
+
+ROOT = 0
+"""The number above all roots. Entries are numbered from 1 in file order."""
+
+
+class Tree:
+    """Parents, children and ids of all recorded entries.
+
+    A parent that comes after its child, a duplicate id or an own parent only marks the tree unsettled; the
+    next query settles it in one pass, at a cost linear in the session.
+    """
+
+    def __init__(self) -> None:
+        self.ids: list[str] = [""]
+        self.parents = array("I", [ROOT])
+        """The parent that counts: `ROOT` for every root, whatever its line says."""
+        self.times = TimeColumn()
+        self.settled = True
+        self.ordered = True
+        """Whether every parent stands before its children."""
+        self._index = IdIndex()
+        self._kinds = KindTable()
+        self._kind_numbers = array("I", [0])
+        # A child that follows its parent at once needs no place of its own: only the others are listed.
+        self._far_children: dict[int, list[int]] = {}
+        self._waiting: dict[str, list[int]] = {}
+        self._own_parents: list[int] = []
+        self._replaced: dict[int, int] = {}
+        self._cut: dict[int, int] = {}
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last recorded entry, 0 for none."""
+        return len(self.ids) - 1
+
+    @property
+    def entry_count(self) -> int:
+        """The number of entries; lines whose id stands again later are not counted."""
+        return self.last_seq - len(self._replaced)
+
+    def apply(self, seq: int, envelope: Envelope) -> None:
+        """Take in one recorded entry."""
+        self.apply_batch(seq, [envelope])
+
+    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
+        """Take in recorded entries in order."""
+        ids = [envelope.id for envelope in envelopes]
+        named = [envelope.parent_id for envelope in envelopes]
+        self._kind_numbers.extend(self._kinds.numbers(envelopes))
+        self.times.extend(first_seq, [envelope.timestamp for envelope in envelopes])
+        if not self._index.are_new(ids):
+            self._note_duplicates(first_seq, ids)
+        self._index.add(ids, first_seq)
+        previous = self.ids[-1]
+        self.ids += ids
+        if first_seq > 1 and named[0] == previous and named[1:] == ids[:-1]:
+            self.parents.extend(range(first_seq - 1, first_seq + len(ids) - 1))
+        else:
+            self._link(first_seq, named)
+        if self._waiting and not self._waiting.keys().isdisjoint(ids):
+            self.settled = False
+
+    def _link(self, first_seq: int, named: Sequence[str | None]) -> None:
+        far = self._far_children
+        parents = self._index.get_many(named)
+        for seq, parent in enumerate(parents, first_seq):
+            if parent == ROOT:
+                parent_id = named[seq - first_seq]
+                if parent_id is not None:
+                    self._waiting.setdefault(parent_id, []).append(seq)
+            elif parent >= seq:
+                if parent == seq:
+                    self._own_parents.append(seq)
+                self.settled = False
+            if parent != seq - 1:
+                far.setdefault(parent, []).append(seq)
+        self.parents.extend(parents)
+
+    def _note_duplicates(self, first_seq: int, ids: Sequence[str]) -> None:
+        here: dict[str, int] = {}
+        for seq, entry_id in enumerate(ids, first_seq):
+            earlier = here.get(entry_id) or self._index.get(entry_id)
+            if earlier:
+                self._replaced[earlier] = seq
+                self.settled = False
+            here[entry_id] = seq
+
+    def settle(self) -> None:
+        """Make the tree right after damage, at once."""
+        for _ in self.settle_in_steps():
+            pass
+
+    def settle_in_steps(self) -> Iterator[None]:
+        """The same in steps of bounded work; the result of an overtaken run is dropped."""
+        while not self.settled:
+            last = self.last_seq
+            result: SettledTree | None = None
+            for result in settle_tree(self._named_parents(), self._replaced):
+                yield
+            if result is not None and not self.settled and last == self.last_seq:
+                self._take(result)
+
+    def _named_parents(self) -> array[int]:
+        """The parents as the lines name them, for a new start: cuts undone, late parents looked up."""
+        parents = array("I", self.parents)
+        for seq, parent in self._cut.items():
+            parents[seq] = parent
+        for parent_id, children in self._waiting.items():
+            parent = self._index.get(parent_id)
+            for seq in children:
+                parents[seq] = parent
+        return parents
+
+    def _take(self, result: SettledTree) -> None:
+        self.parents = result.parents
+        self._far_children = result.far_children
+        self._cut = result.cut
+        self.ordered = result.ordered
+        self._waiting = {key: seqs for key, seqs in self._waiting.items() if not self._index.get(key)}
+        self.settled = True
+
+    def find(self, entry_id: str) -> int:
+        """Return the number of an entry, 0 where the id is not known."""
+        self.settle()
+        return self._index.get(entry_id)
+
+    def kind(self, seq: int) -> Kind:
+        """Return an entry's type and role."""
+        return self._kinds.kinds[self._kind_numbers[seq]]
+
+    def children(self, seq: int) -> list[int]:
+        """Return the children of an entry, or the roots for `ROOT`, in file order (T-25, T-27)."""
+        self.settle()
+        far = self._far_children.get(seq, [])
+        near = seq + 1
+        if near > self.last_seq or self.parents[near] != seq:
+            return list(far)
+        return [near, *far] if not far or far[0] > near else sorted([near, *far])
+
+    def ordered_children(self, seq: int) -> list[int]:
+        """Return the children of an entry, oldest first (T-28), the roots in file order (T-27).
+
+        An unreadable time takes the instant of the nearest earlier sibling that has one, else it comes first.
+        """
+        children = self.children(seq)
+        if seq == ROOT or len(children) < 2:
+            return children
+        instants = []
+        instant = float("-inf")
+        for child in children:
+            own = self.times.instant(child)
+            instant = instant if own is None else own
+            instants.append(instant)
+        order = sorted(range(len(children)), key=instants.__getitem__)
+        return [children[index] for index in order]
+
+    def ancestors(self, seq: int) -> Iterator[int]:
+        """Yield an entry and what stands above it, up to its root."""
+        self.settle()
+        parents = self.parents
+        while seq != ROOT:
+            yield seq
+            seq = parents[seq]
+
+    def path(self, seq: int) -> list[int]:
+        """Return the numbers from the root to an entry (T-22); empty for `ROOT`."""
+        path = list(self.ancestors(seq))
+        path.reverse()
+        return path
+
+    def is_replaced(self, seq: int) -> bool:
+        """Tell whether the id of this line stands again later, so that the later line counts (F-87)."""
+        return seq in self._replaced
+
+    def live(self) -> Iterator[int]:
+        """Yield the numbers of all entries in file order."""
+        return (seq for seq in range(1, self.last_seq + 1) if seq not in self._replaced)
+
+    @property
+    def orphans(self) -> list[tuple[int, str]]:
+        """Entries whose parent is not in the file, with the id they name."""
+        self.settle()
+        return sorted((seq, parent_id) for parent_id, seqs in self._waiting.items() for seq in seqs)
+
+    @property
+    def cycles(self) -> list[tuple[int, str]]:
+        """Entries at which a cycle was cut, and entries that are their own parent, with the parent they name."""
+        self.settle()
+        own = [(seq, self.ids[seq]) for seq in self._own_parents]
+        return sorted(own + [(seq, self.ids[parent]) for seq, parent in self._cut.items()])
+
+    @property
+    def duplicates(self) -> list[tuple[int, int]]:
+        """Lines whose id stands again later, with the line that counts."""
+        return sorted(self._replaced.items())

@@ -1,0 +1,109 @@
+"""Sample trees for the tests of the row model: a shape, its entries and labels, and their rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sessiontree.app.tree_lines import tree_lines
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass
+class SampleTree:
+    """A `TreeShape` with the entries and labels that its rows are made of."""
+
+    leaf_id: str | None = None
+    root_ids: list[str] = field(default_factory=list)
+    children: dict[str, list[str]] = field(default_factory=dict)
+    entries: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+
+    def ordered_children(self, entry_id: str) -> list[str]:
+        return self.children.get(entry_id, [])
+
+    def add(self, entry: Any, parent_id: str | None) -> None:
+        self.entries[entry.id] = entry
+        siblings = self.root_ids if parent_id is None else self.children.setdefault(parent_id, [])
+        siblings.append(entry.id)
+
+    def lines(self, **options: Any) -> list[str]:
+        return [line for _, line in tree_lines(self, self.entries, self.labels, **options)]
+
+    def row_ids(self, **options: Any) -> list[str]:
+        return [entry_id for entry_id, _ in tree_lines(self, self.entries, self.labels, **options)]
+
+
+def entry(entry_id: str, entry_type: str = "message", **fields: Any) -> SimpleNamespace:
+    if entry_type == "message":
+        fields = {"message": {"role": "user", "content": entry_id, **fields}}
+    return SimpleNamespace(id=entry_id, type=entry_type, **fields)
+
+
+@pytest.fixture
+def make_entry() -> Callable[..., SimpleNamespace]:
+    """An entry by id and type; for a message the keywords are those of the message."""
+    return entry
+
+
+@pytest.fixture
+def make_tree() -> Callable[..., SampleTree]:
+    """A tree from `{id: parent id}`, children in this order; an entry not given is a user message saying its id."""
+
+    def make(parents: Mapping[str, str | None], leaf: str | None = None, *entries: Any, **labels: str) -> SampleTree:
+        tree = SampleTree(leaf_id=leaf, labels=labels)
+        given = {one.id: one for one in entries}
+        for entry_id, parent_id in parents.items():
+            tree.add(given.get(entry_id) or entry(entry_id), parent_id)
+        return tree
+
+    return make
+
+
+@pytest.fixture
+def load_case() -> Callable[[int], SampleTree]:
+    """The session of a case: well-formed but for its times; the leaf is its last entry."""
+
+    def load(number: int) -> SampleTree:
+        tree = SampleTree()
+        lines = (DATA / f"case-{number}.jsonl").read_text(encoding="utf-8").split("\n")
+        records = [json.loads(line) for line in lines if line][1:]
+        for record in records:
+            fields = {_snake(name): value for name, value in record.items()}
+            tree.add(SimpleNamespace(**fields), record["parentId"])
+            if record["type"] == "label":
+                tree.labels.pop(record["targetId"], None)
+                if record.get("label"):
+                    tree.labels[record["targetId"]] = record["label"]
+        tree.leaf_id = records[-1]["id"]
+        for siblings in tree.children.values():
+            siblings.sort(key=_instants(tree, siblings).__getitem__)
+        return tree
+
+    return load
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: "_" + letter[0].lower(), name)
+
+
+def _instants(tree: SampleTree, siblings: list[str]) -> dict[str, datetime]:
+    """T-28: the instants that siblings are sorted by; an unreadable one is that of the sibling before it."""
+    instants = {}
+    latest = datetime.min.replace(tzinfo=UTC)
+    for entry_id in siblings:
+        try:
+            latest = datetime.fromisoformat(getattr(tree.entries[entry_id], "timestamp", None) or "")
+        except ValueError:
+            pass
+        instants[entry_id] = latest
+    return instants
