@@ -81,6 +81,6 @@ def fit(text: str, width: int) -> str:
         if wcswidth(text) <= width:
             return text
     # The whole can be wider than its clusters: wcwidth widens some characters by their neighbours.
-    while cuts[-1] and wcswidth(text[: cuts[-1]] + ELLIPSIS) > width:
+    while cuts and wcswidth(text[: cuts[-1]] + ELLIPSIS) > width:
         cuts.pop()
-    return text[: cuts[-1]] + ELLIPSIS
+    return text[: cuts[-1] if cuts else 0] + ELLIPSIS

@@ -5,8 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
+from ..eventstore.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomEntry,
+    CustomMessageEntry,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionEntry,
+    ThinkingLevelChangeEntry,
+)
+from ..projections.content_blocks import content_blocks
 from .cells import CONTROLS, clean, head
 from .tool_call_text import ToolCall, tool_call_text
 
@@ -16,30 +28,17 @@ ERROR_LIMIT = 80
 _VISIBLE = re.compile(rf"[^\s.…\u200b-\u200d\u2060\ufeff{CONTROLS}]")
 
 
-class RowEntry(Protocol):
-    """What a row needs of an entry; the fields of its type are looked up by name and may be missing."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-
-
-def row_text(entry: RowEntry, calls: Mapping[str, ToolCall], *, home: str = "", whole: bool = False) -> str:
+def row_text(entry: SessionEntry, calls: Mapping[str, ToolCall], *, home: str = "", whole: bool = False) -> str:
     """U-40..U-4D: the text of an entry's row, one clean line; `[type]` for a type with no text of its own.
 
     `calls`: the tool calls of the session by call id (U-15). `home`: the directory that is written `~`.
     `whole`: the searched form (settled U-5A), without limits on length and with a compaction's summary.
     """
-    message = message_of(entry)
-    text = _entry_text(entry, whole) if message is None else _message_text(message, calls, home, whole)
-    return clean(text or f"[{entry.type}]").strip()
-
-
-def message_of(entry: RowEntry) -> Mapping[str, Any] | None:
-    """Return the message that a message entry carries, None for any other and for a damaged one."""
-    message = getattr(entry, "message", None) if entry.type == "message" else None
-    return message if isinstance(message, Mapping) else None
+    if isinstance(entry, MessageEntry):
+        text = _message_text(entry.message, calls, home, whole)
+    else:
+        text = _entry_text(entry, whole) or f"[{entry.type}]"
+    return clean(text).strip()
 
 
 def has_visible_text(message: Mapping[str, Any]) -> bool:
@@ -61,7 +60,7 @@ def _message_text(message: Mapping[str, Any], calls: Mapping[str, ToolCall], hom
         return tool_call_text(call, home=home, whole=whole)
     if role == "bashExecution":
         return f"[bash]: {_text(message.get('command'))}"
-    return f"[{_text(role) or 'message'}]"
+    return f"[{role}]"
 
 
 def _assistant_text(message: Mapping[str, Any], limit: int | None) -> str:
@@ -74,50 +73,40 @@ def _assistant_text(message: Mapping[str, Any], limit: int | None) -> str:
     return "(aborted)" if message.get("stopReason") == "aborted" else text or "(no content)"
 
 
-def _entry_text(entry: RowEntry, whole: bool) -> str:
-    """The text of an entry that is no message, "" if it has none; a field of the wrong kind is none."""
-    match entry.type:
-        case "custom_message" if kind := _field(entry, "custom_type"):
-            return f"[{kind}]: {_content_text(getattr(entry, 'content', None))}"
-        case "compaction":
-            return _compaction_text(entry, whole)
-        case "branch_summary" if summary := _field(entry, "summary"):
-            return f"[branch summary]: {summary}"
-        case "model_change" if model := _field(entry, "model") or _field(entry, "model_id"):
+def _entry_text(entry: SessionEntry, whole: bool) -> str:
+    """The text of an entry that is no message, "" for a type with none."""
+    match entry:
+        case CustomMessageEntry():
+            return f"[{entry.custom_type}]: {_content_text(entry.content)}"
+        case CompactionEntry():
+            row = _compaction_text(entry.tokens_before)
+            return f"{row} {entry.summary}" if whole else row
+        case BranchSummaryEntry():
+            return f"[branch summary]: {entry.summary}"
+        case ModelChangeEntry() if model := entry.full_model or entry.model_id:
             return f"[model: {model}]"
-        case "thinking_level_change" if hasattr(entry, "thinking_level"):
-            return f"[thinking: {_field(entry, 'thinking_level') or 'off'}]"
-        case "custom" if kind := _field(entry, "custom_type"):
-            return f"[custom: {kind}]"
-        case "label" if hasattr(entry, "label"):
-            return f"[label: {_field(entry, 'label') or '(cleared)'}]"
+        case ThinkingLevelChangeEntry():
+            return f"[thinking: {entry.thinking_level or 'off'}]"
+        case CustomEntry():
+            return f"[custom: {entry.custom_type}]"
+        case LabelEntry():
+            return f"[label: {entry.label or '(cleared)'}]"
     return ""
 
 
-def _compaction_text(entry: RowEntry, whole: bool) -> str:
-    tokens = getattr(entry, "tokens_before", None)
-    if not isinstance(tokens, int | float) or (isinstance(tokens, float) and not math.isfinite(tokens)):
-        return ""
-    row = f"[compaction: {int((tokens + 500) // 1000)}k tokens]"
-    return f"{row} {_field(entry, 'summary')}" if whole else row
+def _compaction_text(tokens: float | None) -> str:
+    if tokens is None or (isinstance(tokens, float) and not math.isfinite(tokens)):
+        return "[compaction]"
+    return f"[compaction: {int((tokens + 500) // 1000)}k tokens]"
 
 
 def _content_text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    blocks = (block for block in content if isinstance(block, Mapping) and block.get("type") == "text")
-    return "".join(_text(block.get("text")) for block in blocks)
+    return "".join(_text(block.get("text")) for block in content_blocks(content) if block.get("type") == "text")
 
 
 def _cut(text: str, limit: int | None) -> str:
     line = clean(text).strip()
     return line if limit is None else head(line, limit)
-
-
-def _field(entry: RowEntry, name: str) -> str:
-    return _text(getattr(entry, name, None))
 
 
 def _text(value: object) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ..projections.content_blocks import content_blocks
 from .cells import ELLIPSIS, clean, head
 
 BASH_LIMIT = 50
@@ -23,11 +24,10 @@ def tool_calls(messages: Iterable[Mapping[str, Any]]) -> dict[str, ToolCall]:
     """U-15: the tool calls of all assistant messages by call id; a repeated id stands for its last call."""
     calls: dict[str, ToolCall] = {}
     for message in messages:
-        content = message.get("content")
-        if message.get("role") != "assistant" or not isinstance(content, list):
+        if message.get("role") != "assistant":
             continue
-        for block in content:
-            if not isinstance(block, dict) or block.get("type") != "toolCall":
+        for block in content_blocks(message.get("content")):
+            if block.get("type") != "toolCall":
                 continue
             call_id, name, arguments = block.get("id"), block.get("name"), block.get("arguments")
             if isinstance(call_id, str) and isinstance(name, str):

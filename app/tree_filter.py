@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from .row_text import RowEntry, has_visible_text, message_of
+from ..eventstore.entries import MessageEntry, SessionEntry
+from .row_text import has_visible_text
 
 SETTINGS_TYPES = frozenset({"label", "custom", "model_change", "thinking_level_change"})
 
@@ -42,12 +43,11 @@ def is_silent_turn(message: Mapping[str, Any]) -> bool:
     return not failed and not has_visible_text(message)
 
 
-def shows(mode: FilterMode, entry: RowEntry, *, labelled: bool, is_leaf: bool) -> bool:
+def shows(mode: FilterMode, entry: SessionEntry, *, labelled: bool, is_leaf: bool) -> bool:
     """U-50..U-55 as settled: whether a filter shows an entry; every filter but `all` hides silent turns."""
-    message = message_of(entry)
-    role = message.get("role") if message is not None else None
-    if not shows_kind(mode, entry.type, role if isinstance(role, str) else None, labelled=labelled):
+    if not isinstance(entry, MessageEntry):
+        return shows_kind(mode, entry.type, None, labelled=labelled)
+    if not shows_kind(mode, entry.type, entry.role, labelled=labelled):
         return False
-    if mode is FilterMode.ALL or is_leaf or message is None or role != "assistant":
-        return True
-    return not is_silent_turn(message)
+    may_be_silent = mode is not FilterMode.ALL and not is_leaf and entry.role == "assistant"
+    return not (may_be_silent and is_silent_turn(entry.message))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..eventstore.entries import MessageEntry, SessionEntry
 from .cells import clean
-from .row_text import RowEntry, message_of, row_text
+from .row_text import row_text
 from .tool_call_text import ToolCall, tool_calls
 from .tree_filter import FilterMode, shows
 from .tree_order import TreeShape, flatten
@@ -15,7 +16,7 @@ from .tree_search import fold, matches, query_tokens
 
 def tree_lines(
     shape: TreeShape,
-    entries: Mapping[str, RowEntry],
+    entries: Mapping[str, SessionEntry],
     labels: Mapping[str, str],
     *,
     mode: FilterMode = FilterMode.DEFAULT,
@@ -29,7 +30,7 @@ def tree_lines(
     directory that is written `~`.
     """
     flat = flatten(shape)
-    calls = tool_calls(message for entry in entries.values() if (message := message_of(entry)) is not None)
+    calls = tool_calls(entry.message for entry in entries.values() if isinstance(entry, MessageEntry))
     tokens = query_tokens(query)
 
     def is_visible(entry_id: str) -> bool:
@@ -44,7 +45,7 @@ def tree_lines(
         yield entry_id, render_row(rows, row, text, labels.get(entry_id), width=width)
 
 
-def searched_text(entry: RowEntry, label: str | None, calls: Mapping[str, ToolCall], *, home: str = "") -> str:
+def searched_text(entry: SessionEntry, label: str | None, calls: Mapping[str, ToolCall], *, home: str = "") -> str:
     """Settled U-5A: the folded text in which a search looks: label and whole row text, summaries included."""
     text = row_text(entry, calls, home=home, whole=True)
     return fold(f"[{clean(label)}] {text}" if label else text)

@@ -28,19 +28,13 @@ def main() -> int:
     print(f"{settings.entries:,} entries, best and median of {settings.repeat}\n")
     print(table(results))
     if arguments.json is not None:
-        arguments.json.write_text(
-            json.dumps(document(results, settings), ensure_ascii=False, indent=1) + "\n"
-        )
+        arguments.json.write_text(json.dumps(document(results, settings), ensure_ascii=False, indent=1) + "\n")
     return int(any(result.failure is not None for result in results))
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench", description="Measure sessiontree on seeded sessions."
-    )
-    parser.add_argument(
-        "--entries", type=_positive, help="entries of the main session (100000; quick: 20000)"
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure sessiontree on seeded sessions.")
+    parser.add_argument("--entries", type=_positive, help="entries of the main session (100000; quick: 20000)")
     parser.add_argument("--repeat", type=_positive, help="fresh processes for each measurement (5; quick: 2)")
     parser.add_argument("--quick", action="store_true", help="a small run, in less than a minute")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all samples there")

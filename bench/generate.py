@@ -90,9 +90,7 @@ class _Chat:
         if rng.random() < _LABEL:
             yield self._entry("label", ends=True, targetId=rng.choice(self._path).entry_id, label=text.word())
         if rng.random() < _CUSTOM:
-            yield self._entry(
-                "custom", ends=True, customType="todo", data={"items": text.prose(1, 4).split("\n")}
-            )
+            yield self._entry("custom", ends=True, customType="todo", data={"items": text.prose(1, 4).split("\n")})
         if rng.random() < _CUSTOM_MESSAGE:
             content = text.prose(1, 6)
             yield self._entry("custom_message", ends=True, customType="note", content=content, display=True)
@@ -128,9 +126,7 @@ class _Chat:
         self._path[-1] = self._path[-1]._replace(since_compaction=0)
         return entry
 
-    def _entry(
-        self, kind: str, *, opens: bool = False, ends: bool = False, **fields: object
-    ) -> dict[str, object]:
+    def _entry(self, kind: str, *, opens: bool = False, ends: bool = False, **fields: object) -> dict[str, object]:
         """The next entry, a child of the leaf; it is the new leaf."""
         above = self._path[-1] if self._path else None
         entry_id = unique_id(self._written, self._seed)

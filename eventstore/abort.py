@@ -1,4 +1,4 @@
-"""Abort signals with the names and the meaning of the web's: `AbortController`, `AbortSignal`, `AbortError`."""
+"""Abort signals with the web's names and meaning: `AbortController`, `AbortSignal`, `AbortError`."""
 
 from __future__ import annotations
 

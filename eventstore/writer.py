@@ -59,7 +59,7 @@ class LogWriter:
         while True:
             flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
             if create:
-                _make_directory(path.parent)
+                make_directory(path.parent)
                 flags |= os.O_CREAT | os.O_EXCL
             fd = os.open(path, flags, 0o600)
             try:
@@ -231,7 +231,8 @@ def sync_directory(directory: Path) -> None:
         os.close(fd)
 
 
-def _make_directory(directory: Path) -> None:
+def make_directory(directory: Path) -> None:
+    """Make a directory and what is missing above it, for its owner only, durably."""
     missing = []
     while not directory.exists():
         missing.append(directory)

@@ -170,7 +170,7 @@ LAST_ENTRY = _LastEntry()
 
 def build_session_context(
     entries: Sequence[SessionEntry],
-    leaf_id: str | None | _LastEntry = LAST_ENTRY,
+    leaf_id: str | _LastEntry | None = LAST_ENTRY,
     *,
     keep_failed_turns: bool = False,
 ) -> SessionContext:

@@ -1,4 +1,4 @@
-"""What holds at any entry of a path: settings and the cut, folded once along the tree (C-10..C-18, C-34, design D3)."""
+"""What holds at any entry of a path: settings and the cut, folded along the tree (C-10..C-18, C-34, D3)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from time import perf_counter
 
 from ..eventstore.abort import AbortSignal
@@ -53,20 +54,21 @@ class Projector:
 
     def report(self) -> Report:
         """Return all faults that are found without decoding bodies, by line."""
+        return Report(sorted([*self._store.faults, *self._tree_faults()], key=lambda fault: fault.line))
+
+    def _tree_faults(self) -> Iterator[Fault]:
         tree, line = self.tree, self._store.line_number
-        faults = list(self._store.faults)
         for seq, later in tree.duplicates:
             detail = f"the id stands again on line {line(later)}, which counts"
-            faults.append(Fault(line(seq), "duplicate-id", tree.ids[seq], detail))
+            yield Fault(line(seq), "duplicate-id", tree.ids[seq], detail)
         for seq, parent_id in tree.orphans:
-            faults.append(Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file"))
+            yield Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file")
         for seq, parent_id in tree.cycles:
             detail = "it is its own parent" if parent_id == tree.ids[seq] else f"its parent {parent_id} is below it"
-            faults.append(Fault(line(seq), "cycle", tree.ids[seq], f"{detail}: it counts as a root"))
+            yield Fault(line(seq), "cycle", tree.ids[seq], f"{detail}: it counts as a root")
         for seq in tree.times.unreadable:
-            faults.append(Fault(line(seq), "bad-timestamp", tree.ids[seq], "its timestamp cannot be read"))
+            yield Fault(line(seq), "bad-timestamp", tree.ids[seq], "its timestamp cannot be read")
         for seq, target in self.labels.targets:
             if target is None or not tree.find(target):
                 detail = "names no target" if target is None else f"its target {target} is not in the file"
-                faults.append(Fault(line(seq), "label-target", tree.ids[seq], detail))
-        return Report(sorted(faults, key=lambda fault: fault.line))
+                yield Fault(line(seq), "label-target", tree.ids[seq], detail)

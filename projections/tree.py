@@ -107,7 +107,8 @@ class Tree:
         while not self.settled:
             last = self.last_seq
             result: SettledTree | None = None
-            for result in settle_tree(self._named_parents(), self._replaced):
+            for step in settle_tree(self._named_parents(), self._replaced):
+                result = step
                 yield
             if result is not None and not self.settled and last == self.last_seq:
                 self._take(result)

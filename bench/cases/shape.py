@@ -25,9 +25,7 @@ def run(settings: Settings) -> list[Row]:
     for name, small, large in ("chain", chain_4th, chain), ("chat", chat_4th, chat):
         size = f"{name}, {large.same('nodes'):,} entries"
         rows += [
-            measured(
-                f"path_ids, {size}", "ms", large.of("path_ids", 1e3), note=f"depth {large.same('depth'):,}"
-            ),
+            measured(f"path_ids, {size}", "ms", large.of("path_ids", 1e3), note=f"depth {large.same('depth'):,}"),
             ratio(f"path_ids, {name}: 4 × entries", large.of("path_ids"), small.of("path_ids"), _LINEAR),
             measured(f"get_tree, {size}", "ms", large.of("get_tree", 1e3)),
             ratio(f"get_tree, {name}: 4 × entries", large.of("get_tree"), small.of("get_tree"), _LINEAR),

@@ -14,9 +14,7 @@ from sessiontree import SessionManager
 _MESSAGES = 64
 
 
-async def append_messages(
-    path: str, durability: Literal["always", "os"], callers: int, appends: int
-) -> Figures:
+async def append_messages(path: str, durability: Literal["always", "os"], callers: int, appends: int) -> Figures:
     """Append messages of 1.5 kB to a copy of the session. Figures: `per_second`."""
     text = "one line of a message that is as long as most are\n" * 26
     messages = [{"role": "user", "content": f"{number:08d} {text}"} for number in range(_MESSAGES)]

@@ -1,0 +1,85 @@
+"""sessiontree: event-sourced, asynchronous session trees for agent runtimes.
+
+Sessions are the JSONL files of pi and oh-my-pi (version 3). Start with `SessionManager`.
+"""
+
+from __future__ import annotations
+
+try:
+    import fcntl as _fcntl  # noqa: F401 - the locks of session files
+except ImportError as _error:
+    raise ImportError("sessiontree needs a POSIX system: its sessions are locked with flock") from _error
+
+from .commands.cursor import Cursor
+from .commands.session_manager import SessionManager, SessionShape
+from .commands.session_opening import SessionOptions
+from .eventstore.abort import AbortController, AbortError, AbortSignal
+from .eventstore.catalogue import SessionInfo, find_session
+from .eventstore.entries import SessionEntry
+from .eventstore.errors import (
+    AmbiguousSessionError,
+    AppendError,
+    ConcurrencyError,
+    EntryConflictError,
+    EntryNotFoundError,
+    InvalidEntryError,
+    NotASessionError,
+    ReadOnlySessionError,
+    SessionClosedError,
+    SessionFileError,
+    SessionLockedError,
+    SessionNotFoundError,
+    SessionRewrittenError,
+    SessionTreeError,
+    UnsupportedVersionError,
+)
+from .eventstore.header import SessionHeader
+from .eventstore.report import Fault, Report
+from .projections.anthropic_messages import to_anthropic_messages
+from .projections.context import SessionContext, build_session_context
+from .projections.listing import list_sessions
+from .projections.llm_messages import convert_to_llm
+from .projections.openai_messages import to_openai_messages
+from .projections.session_tree import SessionTreeNode
+from .projections.usage import Usage
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AbortController",
+    "AbortError",
+    "AbortSignal",
+    "AmbiguousSessionError",
+    "AppendError",
+    "ConcurrencyError",
+    "Cursor",
+    "EntryConflictError",
+    "EntryNotFoundError",
+    "Fault",
+    "InvalidEntryError",
+    "NotASessionError",
+    "ReadOnlySessionError",
+    "Report",
+    "SessionClosedError",
+    "SessionContext",
+    "SessionEntry",
+    "SessionFileError",
+    "SessionHeader",
+    "SessionInfo",
+    "SessionLockedError",
+    "SessionManager",
+    "SessionNotFoundError",
+    "SessionOptions",
+    "SessionRewrittenError",
+    "SessionShape",
+    "SessionTreeError",
+    "SessionTreeNode",
+    "UnsupportedVersionError",
+    "Usage",
+    "build_session_context",
+    "convert_to_llm",
+    "find_session",
+    "list_sessions",
+    "to_anthropic_messages",
+    "to_openai_messages",
+]

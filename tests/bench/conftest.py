@@ -6,9 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-_SPEC = importlib.util.spec_from_file_location(
-    "bench", Path(__file__).resolve().parents[2] / "bench" / "__init__.py"
-)
+_SPEC = importlib.util.spec_from_file_location("bench", Path(__file__).resolve().parents[2] / "bench" / "__init__.py")
 assert _SPEC is not None and _SPEC.loader is not None
 _BENCH = importlib.util.module_from_spec(_SPEC)
 sys.modules.setdefault("bench", _BENCH)

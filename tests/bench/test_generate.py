@@ -132,9 +132,7 @@ def test_the_tail_is_one_compaction_and_the_same_turns_for_every_size(records: l
         last = max(at for at, record in enumerate(session) if record["type"] == "compaction")
         tail = session[last + 1 :]
         assert TAIL - 20 <= len(tail) < TAIL
-        assert all(
-            entry["parentId"] == before["id"] for before, entry in zip(session[last:], tail, strict=False)
-        )
+        assert all(entry["parentId"] == before["id"] for before, entry in zip(session[last:], tail, strict=False))
         return [[block.get("text") for block in entry["message"]["content"]] for entry in tail]
 
     shared = TAIL - 20

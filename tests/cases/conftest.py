@@ -73,9 +73,7 @@ def _text(message: dict[str, Any]) -> str:
     content = message.get("summary", message.get("content"))
     if isinstance(content, str):
         return content
-    parts = (
-        f"[toolCall:{part['id']}]" if part["type"] == "toolCall" else part["text"] for part in content or ()
-    )
+    parts = (f"[toolCall:{part['id']}]" if part["type"] == "toolCall" else part["text"] for part in content or ())
     return "".join(parts)
 
 

@@ -80,9 +80,7 @@ async def test_every_entry_is_in_the_tree_and_on_its_own_path_once(
 
 
 @pytest.mark.parametrize("name", CHECKS)
-async def test_reading_leaves_bytes_times_and_directory_alone(
-    name: str, copy_case: Callable[[str], Path]
-) -> None:
+async def test_reading_leaves_bytes_times_and_directory_alone(name: str, copy_case: Callable[[str], Path]) -> None:
     """D5, F-105: an open reads only, whatever is wrong with the file."""
     path = copy_case(name[:2])
     before = path.read_bytes(), path.stat().st_mtime_ns, sorted(path.parent.iterdir())

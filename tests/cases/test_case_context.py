@@ -39,9 +39,7 @@ async def test_a_branch_beside_a_compaction_has_its_messages_in_full(
         assert texts == ["q1", "r1", "qA", "rA"]
 
 
-async def test_a_move_behind_a_compaction_restores_what_it_replaced(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_a_move_behind_a_compaction_restores_what_it_replaced(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """C-36, T-44, T-60."""
     path = copy_case("46")
     async with await SessionManager.open(path) as session:
@@ -59,9 +57,7 @@ async def test_a_move_behind_a_compaction_restores_what_it_replaced(
         assert context_pairs(await session.build_session_context()) == before
 
 
-async def test_a_newer_compaction_leaves_every_earlier_line_alone(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_a_newer_compaction_leaves_every_earlier_line_alone(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """T-12, C-36."""
     path = copy_case("47")
     before = path.read_bytes()
@@ -79,9 +75,7 @@ async def test_a_newer_compaction_leaves_every_earlier_line_alone(
         assert (first.summary, first.details) == ("first sum, in full", {"archive": ["x", "y"]})
 
 
-async def test_the_compaction_that_counts_is_the_one_on_the_path(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_the_compaction_that_counts_is_the_one_on_the_path(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """C-18: a failed twin is one move away, and nowhere else."""
     async with await SessionManager.open(copy_case("48")) as session:
         session.branch("cx")
@@ -94,14 +88,10 @@ async def test_state_set_before_a_branch_point_holds_behind_a_branch_summary(cop
         assert session.report.faults == []
         context = await session.build_session_context()
         assert (context.models, context.thinking_level) == ({"default": "acme/m-2"}, "high")
-        assert [message["fromId"] for message in context.messages if message["role"] == "branchSummary"] == [
-            "u2"
-        ]
+        assert [message["fromId"] for message in context.messages if message["role"] == "branchSummary"] == ["u2"]
 
 
-async def test_an_abandoned_branch_stays_out_of_every_later_context(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_an_abandoned_branch_stays_out_of_every_later_context(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """C-05: after a reload too, and where a compaction keeps from before the branch point."""
     path = copy_case("57")
     async with await SessionManager.open(path) as session:

@@ -42,9 +42,7 @@ async def test_a_file_that_is_no_session_is_refused_and_left_alone(copy_case: Co
     assert list(path.parent.iterdir()) == [path]
 
 
-async def test_a_file_of_zero_bytes_becomes_a_session_at_its_path(
-    copy_case: CopyCase, records: Records
-) -> None:
+async def test_a_file_of_zero_bytes_becomes_a_session_at_its_path(copy_case: CopyCase, records: Records) -> None:
     """F-80, F-110: the header comes with the first append."""
     path = copy_case("12")
     async with await SessionManager.open(path) as session:

@@ -67,9 +67,7 @@ async def test_a_fork_without_a_reply_is_on_the_disk_at_once(copy_case: CopyCase
 
 
 @pytest.mark.parametrize("entry_id", ["a1", "u1"])
-async def test_after_a_fork_the_fork_is_the_active_file(
-    entry_id: str, copy_case: CopyCase, records: Records
-) -> None:
+async def test_after_a_fork_the_fork_is_the_active_file(entry_id: str, copy_case: CopyCase, records: Records) -> None:
     """F-24, T-63, T-64, T-67, T-69, T-70: at the first message too."""
     path = copy_case("54")
     before = path.read_bytes()
@@ -89,9 +87,7 @@ async def test_after_a_fork_the_fork_is_the_active_file(
     assert (entries[-1]["id"], entries[-1]["parentId"]) == (new, entry_id)
 
 
-async def test_a_copy_of_the_current_position_continues_there(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_a_copy_of_the_current_position_continues_there(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """T-60, T-66: the last line of the source does not count."""
     path = copy_case("55")
     async with await SessionManager.open(path) as session:
@@ -143,9 +139,7 @@ async def test_a_fork_at_an_open_tool_call_keeps_the_call_and_names_it(
         built = await session.build_session_context()
         assert [text for _, text in context_pairs(built)] == context
         assert list(built.open_tool_calls) == open_calls
-        calls = [
-            part["id"] for part in (await session.get_entry("a1")).message["content"] if "arguments" in part
-        ]
+        calls = [part["id"] for part in (await session.get_entry("a1")).message["content"] if "arguments" in part]
         assert calls == ["t1", "t2"]
 
 

@@ -41,9 +41,7 @@ async def test_empty_null_and_absent_labels_clear(copy_case: CopyCase) -> None:
         assert dict(session.labels) == {"r1": "final", "u1": " gamma "}
 
 
-@pytest.mark.parametrize(
-    ("entry_id", "name"), [("a1", "first name"), ("a2", "second name"), ("u1", "second name")]
-)
+@pytest.mark.parametrize(("entry_id", "name"), [("a1", "first name"), ("a2", "second name"), ("u1", "second name")])
 async def test_a_fork_is_never_nameless(entry_id: str, name: str, copy_case: CopyCase) -> None:
     """F-55: the name on its own path, else the session's."""
     path = copy_case("63")

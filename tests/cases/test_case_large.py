@@ -99,9 +99,7 @@ async def test_concurrent_appends_to_a_long_chain_stay_one_chain(write_chain: Wr
     """T-10, D4: in the order of the calls."""
     path = write_chain(chain(10_000))
     async with await SessionManager.open(path, durability="os") as session:
-        calls = [
-            session.append_message({"role": "user", "content": f"more {number}"}) for number in range(200)
-        ]
+        calls = [session.append_message({"role": "user", "content": f"more {number}"}) for number in range(200)]
         new = await asyncio.gather(*calls)
         assert session.leaf_id == new[-1]
         assert list(session.path_ids())[-201:] == ["n09999", *new]

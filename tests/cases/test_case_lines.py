@@ -172,9 +172,7 @@ async def test_nan_is_written_as_null(copy_case: CopyCase) -> None:
     path = copy_case("20")
     before = path.read_bytes()
     async with await SessionManager.open(path) as session:
-        new = await session.append_custom_entry(
-            "acme.metric", {"score": float("nan"), "worst": float("-inf")}
-        )
+        new = await session.append_custom_entry("acme.metric", {"score": float("nan"), "worst": float("-inf")})
         entry: Any = await session.get_entry(new)
         assert entry.data == {"score": None, "worst": None}
     after = path.read_bytes()

@@ -183,9 +183,7 @@ async def test_two_processes_that_rewrite_one_old_file_leave_one_valid_file(
 ) -> None:
     """F-105, D5: who comes second appends to the new file, or is told that it was rewritten."""
     path = copy_case("70")
-    processes = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", APPEND_ONE, str(path)) for _ in range(2)
-    ]
+    processes = [await asyncio.create_subprocess_exec(sys.executable, "-c", APPEND_ONE, str(path)) for _ in range(2)]
     codes = [await process.wait() for process in processes]
     assert 0 in codes
     assert set(codes) <= {0, 7}
@@ -197,9 +195,7 @@ async def test_two_processes_that_rewrite_one_old_file_leave_one_valid_file(
         assert session.report.faults == []
 
 
-async def test_a_link_is_followed_and_the_file_behind_it_keeps_its_mode(
-    copy_case: CopyCase, records: Records
-) -> None:
+async def test_a_link_is_followed_and_the_file_behind_it_keeps_its_mode(copy_case: CopyCase, records: Records) -> None:
     """F-105, D7."""
     path = copy_case("71")
     real = path.parent / "store" / "real.jsonl"
@@ -221,9 +217,7 @@ async def test_a_link_is_followed_and_the_file_behind_it_keeps_its_mode(
             assert session.leaf_id == new
 
 
-async def test_a_directory_of_two_names_lists_its_sessions_under_both(
-    copy_case: CopyCase, tmp_path: Path
-) -> None:
+async def test_a_directory_of_two_names_lists_its_sessions_under_both(copy_case: CopyCase, tmp_path: Path) -> None:
     directory = copy_case("71").parent
     alias = tmp_path / "alias"
     alias.symlink_to(directory, target_is_directory=True)

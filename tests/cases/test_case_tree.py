@@ -52,9 +52,7 @@ async def test_a_duplicate_id_that_closes_a_loop_is_one_node(copy_case: CopyCase
         assert (entry.parent_id, entry.message["content"]) == ("n2", "first id again")
 
 
-async def test_a_cycle_is_cut_at_its_first_entry_and_reported(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_a_cycle_is_cut_at_its_first_entry_and_reported(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """T-23, T-29."""
     async with await SessionManager.open(copy_case("26")) as session:
         assert [fault.id for fault in session.report.faults if fault.kind == "cycle"][:1] == ["ca"]
@@ -135,9 +133,7 @@ async def test_a_clock_that_runs_backwards_changes_neither_leaf_nor_path(copy_ca
         assert session.report.faults == []
 
 
-async def test_siblings_of_one_time_keep_file_order_in_every_copy(
-    copy_case: CopyCase, tmp_path: Path
-) -> None:
+async def test_siblings_of_one_time_keep_file_order_in_every_copy(copy_case: CopyCase, tmp_path: Path) -> None:
     """T-28."""
     path = copy_case("34")
     order = ["z9", "m3", "a1", "q7", "b2"]
@@ -145,9 +141,7 @@ async def test_siblings_of_one_time_keep_file_order_in_every_copy(
         for _ in range(3):
             (root,) = await session.get_tree()
             assert [child.entry.id for child in root.children] == order
-    async with await SessionManager.fork_from(
-        path, "/proj/other", sessions_dir=tmp_path / "forks"
-    ) as session:
+    async with await SessionManager.fork_from(path, "/proj/other", sessions_dir=tmp_path / "forks") as session:
         (root,) = await session.get_tree()
         assert [child.entry.id for child in root.children] == order
 
@@ -157,16 +151,12 @@ async def test_unreadable_times_are_reported_and_never_date_a_session(copy_case:
     path = copy_case("36")
     async with await SessionManager.open(path) as session:
         faults = [(fault.line, fault.kind, fault.id) for fault in session.report.faults]
-    assert faults == [
-        (line, "bad-timestamp", entry) for line, entry in ((4, "p2"), (5, "p3"), (6, "p4"), (8, "p6"))
-    ]
+    assert faults == [(line, "bad-timestamp", entry) for line, entry in ((4, "p2"), (5, "p3"), (6, "p4"), (8, "p6"))]
     (info,) = await list_sessions(path.parent)
     assert info.modified == datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
-async def test_a_name_set_from_an_old_position_hides_no_branch(
-    copy_case: CopyCase, context_pairs: Pairs
-) -> None:
+async def test_a_name_set_from_an_old_position_hides_no_branch(copy_case: CopyCase, context_pairs: Pairs) -> None:
     """T-30, F-55: the leaf is the last line, and all else is one move away."""
     path = copy_case("37")
     async with await SessionManager.open(path) as session:

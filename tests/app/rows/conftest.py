@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from sessiontree.app.tree_lines import tree_lines
+from sessiontree.eventstore.entries import LabelEntry, SessionEntry, decode_entry
 
 DATA = Path(__file__).parent / "data"
 
@@ -25,13 +24,13 @@ class SampleTree:
     leaf_id: str | None = None
     root_ids: list[str] = field(default_factory=list)
     children: dict[str, list[str]] = field(default_factory=dict)
-    entries: dict[str, Any] = field(default_factory=dict)
+    entries: dict[str, SessionEntry] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
 
     def ordered_children(self, entry_id: str) -> list[str]:
         return self.children.get(entry_id, [])
 
-    def add(self, entry: Any, parent_id: str | None) -> None:
+    def add(self, entry: SessionEntry, parent_id: str | None) -> None:
         self.entries[entry.id] = entry
         siblings = self.root_ids if parent_id is None else self.children.setdefault(parent_id, [])
         siblings.append(entry.id)
@@ -43,15 +42,15 @@ class SampleTree:
         return [entry_id for entry_id, _ in tree_lines(self, self.entries, self.labels, **options)]
 
 
-def entry(entry_id: str, entry_type: str = "message", **fields: Any) -> SimpleNamespace:
+def entry(entry_id: str, entry_type: str = "message", **fields: Any) -> SessionEntry:
     if entry_type == "message":
         fields = {"message": {"role": "user", "content": entry_id, **fields}}
-    return SimpleNamespace(id=entry_id, type=entry_type, **fields)
+    return decode_entry(json.dumps({"type": entry_type, "id": entry_id, **fields}).encode())
 
 
 @pytest.fixture
-def make_entry() -> Callable[..., SimpleNamespace]:
-    """An entry by id and type; for a message the keywords are those of the message."""
+def make_entry() -> Callable[..., SessionEntry]:
+    """An entry by id and type, fields as in the file; for a message the keywords are those of the message."""
     return entry
 
 
@@ -76,24 +75,18 @@ def load_case() -> Callable[[int], SampleTree]:
     def load(number: int) -> SampleTree:
         tree = SampleTree()
         lines = (DATA / f"case-{number}.jsonl").read_text(encoding="utf-8").split("\n")
-        records = [json.loads(line) for line in lines if line][1:]
-        for record in records:
-            fields = {_snake(name): value for name, value in record.items()}
-            tree.add(SimpleNamespace(**fields), record["parentId"])
-            if record["type"] == "label":
-                tree.labels.pop(record["targetId"], None)
-                if record.get("label"):
-                    tree.labels[record["targetId"]] = record["label"]
-        tree.leaf_id = records[-1]["id"]
+        for one in [decode_entry(line.encode()) for line in lines[1:] if line]:
+            tree.add(one, one.parent_id)
+            tree.leaf_id = one.id
+            if isinstance(one, LabelEntry) and one.target_id:
+                tree.labels.pop(one.target_id, None)
+                if one.label:
+                    tree.labels[one.target_id] = one.label
         for siblings in tree.children.values():
             siblings.sort(key=_instants(tree, siblings).__getitem__)
         return tree
 
     return load
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"[A-Z]", lambda letter: "_" + letter[0].lower(), name)
 
 
 def _instants(tree: SampleTree, siblings: list[str]) -> dict[str, datetime]:
@@ -102,7 +95,7 @@ def _instants(tree: SampleTree, siblings: list[str]) -> dict[str, datetime]:
     latest = datetime.min.replace(tzinfo=UTC)
     for entry_id in siblings:
         try:
-            latest = datetime.fromisoformat(getattr(tree.entries[entry_id], "timestamp", None) or "")
+            latest = datetime.fromisoformat(str(tree.entries[entry_id].timestamp))
         except ValueError:
             pass
         instants[entry_id] = latest

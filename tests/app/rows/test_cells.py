@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import iter_graphemes, wcswidth
 
@@ -88,6 +88,7 @@ def test_text_is_cut_between_clusters(text: str, width: int, shown: str) -> None
 
 
 @given(any_text.map(clean), st.integers(1, 60))
+@example("\u0bcd漢字", 1)  # a mark without its base that widens what follows
 def test_fitted_text_is_never_wider_than_the_width(text: str, width: int) -> None:
     """Case 72: holds at every width from 1 cell; what was cut is a whole number of clusters before `…`."""
     shown = fit(text, width)

@@ -81,9 +81,9 @@ def test_rows_of_wide_characters_at_40_columns(load_case: Any) -> None:
     """Case 72: a row that is cut ends at its last whole character that leaves room for `…`."""
     assert load_case(72).lines(width=40) == [
         "  • user: 请把这个文件里的所有函数都重…",
-        "  • assistant: 한국어 답변 with latin and Ｆ…",
+        "  • assistant: 한국어 답변 with latin a…",
         "  ├─ • user: こんにちは",
-        "  └─ [标签一] user: 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 …",
+        "  └─ [标签一] user: 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 👨‍👩‍👧 …",
         "     assistant: xxxxxxxxxxxxxxxxxxxxxxx…",
     ]
 

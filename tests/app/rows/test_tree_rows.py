@@ -184,7 +184,7 @@ def test_a_filter_lays_out_what_it_shows(hidden: str, make_tree: Any, make_entry
 
 def test_children_of_a_hidden_root_are_several_roots(make_tree: Any, make_entry: Any) -> None:
     """U-13, U-25 as settled: roots are the rows without a visible ancestor."""
-    tree = make_tree({"h": None, "a": "h", "a1": "a", "b": "h"}, "a1", make_entry("h", "custom", custom_type="x"))
+    tree = make_tree({"h": None, "a": "h", "a1": "a", "b": "h"}, "a1", make_entry("h", "custom", customType="x"))
     assert drawn(tree) == ["• user: a", "   • user: a1", "user: b"]
     assert drawn(tree, mode=FilterMode.ALL)[0] == "• [custom: x]"
 

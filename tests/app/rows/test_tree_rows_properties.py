@@ -59,13 +59,13 @@ def shapes(draw: st.DrawFn) -> Shape:
     shape = Shape()
     ids = [f"e{number}" for number in range(draw(st.integers(0, 25)))]
     for number, entry_id in enumerate(ids):
-        parent = draw(st.integers(-1 if draw(st.booleans()) else max(-1, number - 3), number - 1))
+        parent = draw(st.integers(-1, number - 1) | st.integers(max(-1, number - 3), number - 1))
         shape.parent[entry_id] = None if parent < 0 else ids[parent]
         siblings = shape.root_ids if parent < 0 else shape.children.setdefault(ids[parent], [])
         siblings.append(entry_id)
-    shape.leaf_id = draw(st.sampled_from(ids) | st.none()) if ids else None
-    if ids and draw(st.booleans()):
-        shape.hidden = draw(st.sets(st.sampled_from(ids)))
+    if ids:
+        shape.leaf_id = draw(st.none() | st.sampled_from(ids))
+        shape.hidden = draw(st.just(set[str]()) | st.sets(st.sampled_from(ids)))
     return shape
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessiontree.app.tree_filter import FilterMode
 from sessiontree.app.tree_search import fold, matches, query_tokens
 
 
@@ -84,7 +85,7 @@ def test_label_summaries_and_tool_rows_are_searched_whole(make_tree: Any, make_e
         make_entry("u", content="x " * 300 + "needle"),
         make_entry("a", role="assistant", content=[{"type": "text", "text": "reading"}, call]),
         make_entry("r", role="toolResult", toolCallId="c", toolName="read", content="file body"),
-        make_entry("k", "compaction", tokens_before=5000, summary="chose a Hashtable"),
+        make_entry("k", "compaction", tokensBefore=5000, summary="chose a Hashtable"),
         make_entry("s", "branch_summary", summary="tried mmap"),
         u="Milestone",
     )
@@ -99,4 +100,4 @@ def test_search_and_filter_both_apply_and_keep_the_order(make_tree: Any, make_en
     other = make_entry("find2", role="developer", content="find2")
     tree = make_tree({"find1": None, "no": "find1", "find2": "no", "find3": "find2"}, "find3", other)
     assert tree.row_ids(query="FIND") == ["find1", "find2", "find3"]
-    assert tree.row_ids(query="find", mode="user-only") == ["find1", "find3"]
+    assert tree.row_ids(query="find", mode=FilterMode.USER_ONLY) == ["find1", "find3"]

@@ -1,0 +1,213 @@
+"""Entries on their way to the store: handed over in call order, recorded in batches (design D4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+
+from ..eventstore.errors import AppendError, SessionClosedError
+from ..eventstore.json_text import encode_json
+from ..eventstore.splice import replace_field
+
+_MOST_LINES = 1024
+
+
+class PendingEntry:
+    """One entry with its place in the tree, before it is recorded."""
+
+    __slots__ = ("entry_id", "line", "parent_id")
+
+    def __init__(self, entry_id: str, parent_id: str | None, line: bytes) -> None:
+        self.entry_id = entry_id
+        self.parent_id = parent_id
+        self.line = line
+
+
+class PendingAppend:
+    """Entries that are recorded together, or not acknowledged at all."""
+
+    __slots__ = ("_waiters", "done", "entries", "error", "taken")
+
+    def __init__(self, entries: Sequence[PendingEntry]) -> None:
+        self.entries = entries
+        self.taken = False
+        self.done = False
+        self.error: BaseException | None = None
+        self._waiters: list[asyncio.Future[None]] = []
+
+    def waiter(self) -> asyncio.Future[None]:
+        """Return a future that is done when the append is."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(future)
+        return future
+
+    def settle(self, error: BaseException | None = None) -> None:
+        """Answer everybody who waits."""
+        self.done, self.error = True, error
+        for future in self._waiters:
+            if not future.done():
+                future.set_result(None)
+        self._waiters.clear()
+
+
+RecordNow = Callable[[list[bytes]], bool]
+Record = Callable[[list[bytes]], Awaitable[None]]
+Lost = Callable[[dict[str, str | None]], None]
+
+
+class AppendQueue:
+    """Hands pending entries to the store, one batch at a time, and keeps chains whole when one fails.
+
+    `record_now(lines)` records at once where that needs no waiting, and tells whether it did.
+    `get_ready()` becomes the writer; until it returns nothing is taken. `record(lines)` records a batch.
+    `lost(ids)` hears which entries will never be recorded, with the parent of each.
+    """
+
+    def __init__(
+        self, record_now: RecordNow, get_ready: Callable[[], Awaitable[None]], record: Record, lost: Lost
+    ) -> None:
+        self._record_now = record_now
+        self._get_ready = get_ready
+        self._record = record
+        self._lost = lost
+        self._queue: deque[PendingAppend] = deque()
+        self._pump_task: asyncio.Task[None] | None = None
+        self._by_id: dict[str, PendingAppend] = {}
+
+    def pending(self, entry_id: str) -> PendingAppend | None:
+        """Return the append that an entry waits in, None where it is not on its way."""
+        return self._by_id.get(entry_id)
+
+    def submit(self, entries: Sequence[PendingEntry]) -> PendingAppend:
+        """Hand entries over. Their order against other calls is settled here."""
+        append = PendingAppend(entries)
+        if self._pump_task is None and self._try_now(append):
+            return append
+        for entry in entries:
+            self._by_id[entry.entry_id] = append
+        self._queue.append(append)
+        if self._pump_task is None:
+            self._pump_task = asyncio.get_running_loop().create_task(self._pump())
+        return append
+
+    def _try_now(self, append: PendingAppend) -> bool:
+        try:
+            if not self._record_now([entry.line for entry in append.entries]):
+                return False
+        except AppendError as error:
+            self._lost({entry.entry_id: entry.parent_id for entry in append.entries[error.recorded :]})
+            append.settle(error)
+        else:
+            append.settle()
+        return True
+
+    async def wait(self, append: PendingAppend) -> None:
+        """Return when the entries are recorded; raise what kept them from it.
+
+        Cancelled before the writer took them: withdrawn, nothing is written. After: waits on, they are
+        recorded, and then the cancellation is raised.
+        """
+        cancelled: asyncio.CancelledError | None = None
+        while not append.done:
+            try:
+                await append.waiter()
+            except asyncio.CancelledError as error:
+                if self._withdraw(append):
+                    raise
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+        if append.error is not None:
+            raise append.error
+
+    def _withdraw(self, append: PendingAppend) -> bool:
+        if append.taken or append.done:
+            return False
+        self._queue.remove(append)
+        gone = self._forget([append])
+        # What was handed over behind them on the same chain moves up to where they would have hung.
+        for later in self._queue:
+            for entry in later.entries:
+                while entry.parent_id in gone:
+                    entry.parent_id = gone[entry.parent_id]
+                    entry.line = replace_field(entry.line, "parentId", encode_json(entry.parent_id))
+        self._lost(gone)
+        append.settle(asyncio.CancelledError())
+        return True
+
+    async def _pump(self) -> None:
+        try:
+            while self._queue:
+                await self._get_ready()
+                batch = self._take()
+                try:
+                    await self._record([entry.line for append in batch for entry in append.entries])
+                except BaseException as error:
+                    recorded = error.recorded if isinstance(error, AppendError) else 0
+                    self._settle_failed(batch, recorded, error)
+                    if not isinstance(error, Exception):
+                        raise
+                else:
+                    self._settle(batch)
+        except BaseException as error:
+            # Whatever it is, the callers who wait raise it.
+            if isinstance(error, asyncio.CancelledError):
+                error = SessionClosedError("the event loop was stopped before the entries were recorded")
+            self._settle_failed(list(self._queue), 0, error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._pump_task = None
+
+    def _take(self) -> list[PendingAppend]:
+        batch: list[PendingAppend] = []
+        lines = 0
+        while self._queue and (not batch or lines + len(self._queue[0].entries) <= _MOST_LINES):
+            append = self._queue.popleft()
+            append.taken = True
+            lines += len(append.entries)
+            batch.append(append)
+        return batch
+
+    def _settle(self, batch: Sequence[PendingAppend]) -> None:
+        self._forget(batch)
+        for append in batch:
+            append.settle()
+
+    def _settle_failed(self, batch: Sequence[PendingAppend], recorded: int, error: BaseException) -> None:
+        """The first `recorded` lines are in the log; the rest, and what hangs on it, never will be."""
+        failed: list[PendingAppend] = []
+        lost: dict[str, str | None] = {}
+        for append in batch:
+            whole = recorded >= len(append.entries)
+            for entry in append.entries[recorded:]:
+                lost[entry.entry_id] = entry.parent_id
+            recorded = max(0, recorded - len(append.entries))
+            if whole:
+                self._settle([append])
+            else:
+                failed.append(append)
+        for append in list(self._queue):
+            if any(entry.parent_id in lost for entry in append.entries):
+                lost |= {entry.entry_id: entry.parent_id for entry in append.entries}
+                failed.append(append)
+        gone = set(map(id, failed))
+        self._queue = deque(append for append in self._queue if id(append) not in gone)
+        self._forget(failed)
+        self._lost(lost)
+        for append in failed:
+            append.settle(error)
+
+    def _forget(self, appends: Sequence[PendingAppend]) -> dict[str, str | None]:
+        gone = {}
+        for append in appends:
+            for entry in append.entries:
+                self._by_id.pop(entry.entry_id, None)
+                gone[entry.entry_id] = entry.parent_id
+        return gone
+
+    async def drain(self) -> None:
+        """Return when nothing is on its way; failures are the callers' to hear."""
+        while self._pump_task is not None:
+            await asyncio.wait((self._pump_task,))

@@ -1,0 +1,285 @@
+"""A leaf on a session: where appends go, how it moves, and the context it sees (T-10..T-44, C-01..C-03)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.entries import SessionEntry
+from ..eventstore.errors import ConcurrencyError, EntryNotFoundError
+from ..projections.context import SessionContext, build_context, context_window
+from ..projections.tree import ROOT
+from . import drafts
+from .drafts import Draft
+from .session_log import SessionLog
+
+
+class _Omitted:
+    """The type of `OMITTED`."""
+
+    def __repr__(self) -> str:
+        return "<omitted>"
+
+
+OMITTED: Final = _Omitted()
+"""Stands for an argument that was not given, where None means the empty position."""
+
+LeafArgument = str | None | _Omitted
+
+
+class Cursor:
+    """A leaf of its own on a session that others may write too.
+
+    Every append is a child of the leaf and becomes the leaf; parent and leaf are decided when the call begins,
+    so concurrent appends make a chain in call order. Each takes `expected_leaf=` (`ConcurrencyError` when the
+    leaf is another one) and `entry_id=` (the same id with the same content is answered, not written twice;
+    with other content `EntryConflictError`), and returns the new entry's id.
+
+    Appends raise `InvalidEntryError`, `AppendError`, `SessionLockedError`, `SessionRewrittenError`,
+    `UnsupportedVersionError`, `ReadOnlySessionError` and `SessionClosedError`.
+    """
+
+    leaf_id: str | None
+    """The current position; None stands above all roots. Set it by `branch` and `reset_leaf`."""
+
+    def __init__(self, log: SessionLog, leaf_id: str | None) -> None:
+        self._log = log
+        self.leaf_id = leaf_id
+        log.add_leaf(self)
+
+    async def append_message(
+        self, message: Mapping[str, Any], *, expected_leaf: LeafArgument = OMITTED, entry_id: str | None = None
+    ) -> str:
+        """Append a message in the file's own form (F-40)."""
+        return await self._append(drafts.message(message), expected_leaf, entry_id)
+
+    async def append_many(
+        self, messages: Sequence[Mapping[str, Any]], *, expected_leaf: LeafArgument = OMITTED
+    ) -> list[str]:
+        """Append messages as one batch: order kept, all or nothing of it acknowledged."""
+        self._check_append(expected_leaf)
+        if not messages:
+            return []
+        append = self._log.submit([drafts.message(message) for message in messages], self.leaf_id)
+        if append.error is None:
+            self.leaf_id = append.entries[-1].entry_id
+        await self._log.wait(append)
+        return [entry.entry_id for entry in append.entries]
+
+    async def append_thinking_level_change(
+        self,
+        level: str | None,
+        configured: str | None = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append a change of the thinking level (F-41)."""
+        return await self._append(drafts.thinking_level_change(level, configured), expected_leaf, entry_id)
+
+    async def append_model_change(
+        self,
+        model: str,
+        role: str | None = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append a change of model, `provider/model`, for a role (F-42)."""
+        return await self._append(drafts.model_change(model, role), expected_leaf, entry_id)
+
+    async def append_mode_change(
+        self,
+        mode: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append a change of mode; `"none"` leaves it (F-50)."""
+        return await self._append(drafts.mode_change(mode, data), expected_leaf, entry_id)
+
+    async def append_ttsr_injection(
+        self, rules: Sequence[str], *, expected_leaf: LeafArgument = OMITTED, entry_id: str | None = None
+    ) -> str:
+        """Append the names of injected rules (F-49)."""
+        return await self._append(drafts.ttsr_injection(rules), expected_leaf, entry_id)
+
+    async def append_service_tier_change(
+        self,
+        tier: Mapping[str, str] | str | None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append a change of service tier (F-43)."""
+        return await self._append(drafts.service_tier_change(tier), expected_leaf, entry_id)
+
+    async def append_custom_entry(
+        self,
+        custom_type: str,
+        data: Any = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append data of an extension, never part of the context (F-46)."""
+        return await self._append(drafts.custom_entry(custom_type, data), expected_leaf, entry_id)
+
+    async def append_custom_message_entry(
+        self,
+        custom_type: str,
+        content: str | list[Any],
+        display: bool,
+        details: Any = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append a message of an extension, part of the context (F-47)."""
+        draft = drafts.custom_message_entry(custom_type, content, display, details)
+        return await self._append(draft, expected_leaf, entry_id)
+
+    async def append_compaction(
+        self,
+        summary: str,
+        first_kept_entry_id: str,
+        tokens_before: int | float,
+        details: Any = None,
+        from_extension: bool | None = None,
+        short_summary: str | None = None,
+        preserve_data: Mapping[str, Any] | None = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Append a compaction: its summary, then the entries from the first kept one, make the context (F-44)."""
+        draft = drafts.compaction(
+            summary, first_kept_entry_id, tokens_before, details, from_extension, short_summary, preserve_data
+        )
+        return await self._append(draft, expected_leaf, entry_id)
+
+    async def append_label_change(
+        self,
+        target_id: str,
+        label: str | None = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+        entry_id: str | None = None,
+    ) -> str:
+        """Set or, without text, clear the label of an entry (T-51). Raises `EntryNotFoundError`."""
+        self._log.check_writable()
+        if not self._log.knows(target_id):
+            raise EntryNotFoundError(target_id)
+        return await self._append(drafts.label(target_id, label), expected_leaf, entry_id)
+
+    async def set_session_name(
+        self, name: str, *, expected_leaf: LeafArgument = OMITTED, entry_id: str | None = None
+    ) -> str:
+        """Name the session, by a `session_info` entry at the leaf (F-55): pi shows it, oh-my-pi does not."""
+        return await self._append(drafts.session_info(name), expected_leaf, entry_id)
+
+    async def branch_with_summary(
+        self,
+        from_id: str | None,
+        summary: str,
+        details: Any = None,
+        from_extension: bool | None = None,
+        *,
+        expected_leaf: LeafArgument = OMITTED,
+    ) -> str:
+        """Move the leaf to an entry, or above all roots, and append a branch summary there (T-42).
+
+        Raises `EntryNotFoundError`, with the leaf unchanged.
+        """
+        self._check_append(expected_leaf)
+        if from_id is not None and not self._log.knows(from_id):
+            raise EntryNotFoundError(from_id)
+        return await self._append_at(drafts.branch_summary(from_id, summary, details, from_extension), from_id, None)
+
+    def branch(self, entry_id: str) -> None:
+        """Move the leaf to an entry; nothing is written (T-40). Raises `EntryNotFoundError`, the leaf unchanged."""
+        self._log.check_usable()
+        if not isinstance(entry_id, str) or not self._log.knows(entry_id):
+            raise EntryNotFoundError(entry_id)
+        self.leaf_id = entry_id
+
+    def reset_leaf(self) -> None:
+        """Move the leaf above all roots: the next append makes a new root; nothing is written (T-41)."""
+        self._log.check_usable()
+        self.leaf_id = None
+
+    def path_ids(self, from_id: str | None = None, *, limit: int | None = None) -> list[str]:
+        """Return the ids from the root to an entry, by default the leaf; empty for an unknown one (T-22).
+
+        `limit`: at most so many, the nearest to the entry.
+        """
+        tree = self._log.projector.tree
+        start = from_id if from_id is not None else self.leaf_id
+        found: list[str] = []
+        for seq in tree.ancestors(tree.find(start) if start is not None else ROOT):
+            if limit is not None and len(found) >= limit:
+                break
+            found.append(tree.ids[seq])
+        found.reverse()
+        return found
+
+    async def get_branch(self, from_id: str | None = None, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
+        """Return the entries from the root to an entry, by default the leaf; empty for an unknown one (T-22)."""
+
+        async def read() -> list[SessionEntry]:
+            start = from_id if from_id is not None else self.leaf_id
+            tree = self._log.projector.tree
+            return await self._log.entries(tree.path(tree.find(start) if start is not None else ROOT), signal)
+
+        await self._wait_for_leaf(from_id)
+        return await self._log.reading(read)
+
+    async def build_session_context(
+        self,
+        leaf_id: LeafArgument = OMITTED,
+        *,
+        keep_failed_turns: bool = False,
+        signal: AbortSignal | None = None,
+    ) -> SessionContext:
+        """Return the context of a leaf, by default the current one; of None the empty context (C-01..C-42).
+
+        Raises `EntryNotFoundError` for an unknown leaf.
+        """
+
+        async def read() -> SessionContext:
+            leaf = self.leaf_id if isinstance(leaf_id, _Omitted) else leaf_id
+            projector = self._log.projector
+            window = context_window(projector.tree, projector.states, self._log.leaf_seq(leaf))
+            bodies = await self._log.reader.read(window.needed, signal=signal)
+            return build_context(window, bodies, keep_failed_turns=keep_failed_turns)
+
+        await self._wait_for_leaf(None if isinstance(leaf_id, _Omitted) else leaf_id)
+        return await self._log.reading(read)
+
+    async def _wait_for_leaf(self, entry_id: str | None) -> None:
+        """An entry on its way is waited for, so that what is read of it is there."""
+        entry_id = entry_id if entry_id is not None else self.leaf_id
+        self._log.check_usable()
+        if entry_id is not None and self._log.knows(entry_id):
+            await self._log.recorded_seq(entry_id)
+
+    def _check_append(self, expected_leaf: LeafArgument) -> None:
+        self._log.check_writable()
+        if not isinstance(expected_leaf, _Omitted) and expected_leaf != self.leaf_id:
+            raise ConcurrencyError(expected_leaf, self.leaf_id)
+
+    async def _append(self, draft: Draft, expected_leaf: LeafArgument, entry_id: str | None) -> str:
+        self._log.check_writable()
+        if entry_id is not None and await self._log.find_same(draft, entry_id):
+            return entry_id
+        self._check_append(expected_leaf)
+        return await self._append_at(draft, self.leaf_id, entry_id)
+
+    async def _append_at(self, draft: Draft, parent_id: str | None, entry_id: str | None) -> str:
+        append = self._log.submit([draft], parent_id, entry_id)
+        if append.error is None:
+            self.leaf_id = append.entries[0].entry_id
+        await self._log.wait(append)
+        return append.entries[0].entry_id

@@ -1,0 +1,280 @@
+"""One open session: its store, its projections, and what is on its way from the one to the other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from time import time
+from typing import Protocol, TypeVar
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.entries import SessionEntry
+from ..eventstore.errors import (
+    AppendError,
+    ConcurrencyError,
+    EntryConflictError,
+    EntryNotFoundError,
+    ReadOnlySessionError,
+    SessionClosedError,
+    SessionRewrittenError,
+)
+from ..eventstore.ids import new_entry_id
+from ..eventstore.store import EntryBatch, EventStore
+from ..eventstore.timestamps import Clock, format_instant
+from ..projections.entry_reader import EntryReader
+from ..projections.projector import Projector
+from ..projections.tree import ROOT
+from .append_queue import AppendQueue, PendingAppend, PendingEntry
+from .drafts import Draft
+
+T = TypeVar("T")
+
+IdFactory = Callable[[], str]
+
+
+class HasLeaf(Protocol):
+    """A position in the session that has to move when its entry is never recorded, or is gone."""
+
+    leaf_id: str | None
+
+
+class SessionLog:
+    """The log that one manager and its cursors share.
+
+    Only recorded entries change the projections. `generation` counts how often another program rewrote the file.
+    """
+
+    def __init__(
+        self,
+        store: EventStore,
+        reopen: Callable[[Path], Awaitable[EventStore]],
+        *,
+        read_only: bool = False,
+        clock: Clock | None = None,
+        id_factory: IdFactory | None = None,
+    ) -> None:
+        self.store = store
+        self.projector = Projector(store)
+        self.reader = EntryReader(store, self.projector.tree)
+        self.read_only = read_only
+        self.generation = 0
+        self._reopen = reopen
+        self._clock = clock or time
+        self._id_factory = id_factory
+        self._queue = AppendQueue(self._record_now, self._get_ready, self._record, self._lose)
+        self._turn = asyncio.Lock()
+        self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
+        self._own: list[range] = []
+        self._has_written = False
+        self._loop = asyncio.get_running_loop()
+        self._process = os.getpid()
+        self._closing: asyncio.Task[None] | None = None
+
+    def add_leaf(self, owner: HasLeaf) -> None:
+        """Keep an owner's leaf valid."""
+        self._leaves.add(owner)
+
+    def check_usable(self) -> None:
+        """Raise `SessionClosedError` when closed, in a forked child, or on another event loop."""
+        if self._closing is not None:
+            raise SessionClosedError(f"{self.name}: the session is closed")
+        if os.getpid() != self._process:
+            raise SessionClosedError(f"{self.name}: the session belongs to the process that opened it")
+        if asyncio.get_running_loop() is not self._loop:
+            raise SessionClosedError(f"{self.name}: the session belongs to another event loop")
+
+    @property
+    def name(self) -> str:
+        """What errors call the session."""
+        return str(self.store.path or "in-memory session")
+
+    def now(self) -> str:
+        """The time of an entry that is made now (F-23)."""
+        return format_instant(self._clock())
+
+    def knows(self, entry_id: str) -> bool:
+        """Tell whether an entry is recorded or on its way."""
+        return bool(self.projector.tree.find(entry_id)) or self._queue.pending(entry_id) is not None
+
+    def seq(self, entry_id: str) -> int:
+        """Return the number of a recorded entry. Raises `EntryNotFoundError`."""
+        if not (seq := self.projector.tree.find(entry_id)):
+            raise EntryNotFoundError(entry_id)
+        return seq
+
+    async def recorded_seq(self, entry_id: str) -> int:
+        """The same; an entry that is on its way is waited for."""
+        if (append := self._queue.pending(entry_id)) is not None and not append.done:
+            await append.waiter()
+        return self.seq(entry_id)
+
+    def new_id(self) -> str:
+        """Return an entry id that is not taken (F-21, F-22)."""
+        if self._id_factory is None:
+            return new_entry_id(self.knows)
+        while self.knows(entry_id := self._id_factory()):
+            pass
+        return entry_id
+
+    def submit(self, drafts: Sequence[Draft], parent_id: str | None, entry_id: str | None = None) -> PendingAppend:
+        """Hand over drafts as a chain below a parent. Raises `InvalidEntryError`; nothing is decided later."""
+        timestamp = self.now()
+        entries = []
+        for draft in drafts:
+            entry_id = entry_id if entry_id is not None else self.new_id()
+            entries.append(PendingEntry(entry_id, parent_id, draft.line(entry_id, parent_id, timestamp)))
+            parent_id, entry_id = entry_id, None
+        return self._queue.submit(entries)
+
+    async def wait(self, append: PendingAppend) -> None:
+        """Return when an append is recorded; see `AppendQueue.wait`."""
+        if append.done and append.error is None:
+            return
+        await self._queue.wait(append)
+
+    async def find_same(self, draft: Draft, entry_id: str) -> bool:
+        """Tell whether the very entry is recorded already. Raises `EntryConflictError` for other content."""
+        if (append := self._queue.pending(entry_id)) is not None and not append.done:
+            await append.waiter()
+        if not (seq := self.projector.tree.find(entry_id)):
+            return False
+        [line] = await self.store.read_lines([seq])
+        if not draft.is_content_of(line):
+            raise EntryConflictError(entry_id)
+        return True
+
+    def check_writable(self) -> None:
+        """Raise what stands against writing here and now."""
+        self.check_usable()
+        if self.read_only:
+            raise ReadOnlySessionError(self.name)
+
+    def _record_now(self, lines: list[bytes]) -> bool:
+        if self._turn.locked() or self.store.version != self.projector.position:
+            return False
+        batch = self.store.append_now(lines, expected_version=self.projector.position)
+        if batch is None:
+            return False
+        self._fold_own(batch)
+        return True
+
+    async def _get_ready(self) -> None:
+        await self.store.acquire()
+        self._has_written = True
+
+    async def _record(self, lines: list[bytes]) -> None:
+        async with self._turn:
+            while True:
+                if self.store.version != self.projector.position:
+                    await self.projector.catch_up()
+                try:
+                    batch = await self.store.append(lines, expected_version=self.projector.position)
+                except ConcurrencyError:
+                    # Another program's entries were found: they are folded first.
+                    continue
+                except AppendError:
+                    await self.projector.catch_up()
+                    raise
+                break
+            if batch.first_seq != self.projector.position + 1:
+                await self.projector.catch_up()
+            self._fold_own(batch)
+
+    def _fold_own(self, batch: EntryBatch) -> None:
+        stop = batch.first_seq + len(batch.envelopes)
+        if self._own and self._own[-1].stop == batch.first_seq:
+            self._own[-1] = range(self._own[-1].start, stop)
+        else:
+            self._own.append(range(batch.first_seq, stop))
+        self.projector.apply(batch)
+
+    def _lose(self, lost: dict[str, str | None]) -> None:
+        """Leaves on entries that will never be recorded fall back to the nearest one that is."""
+        for owner in self._leaves:
+            while owner.leaf_id in lost:
+                owner.leaf_id = lost[owner.leaf_id]
+
+    async def refresh(self, signal: AbortSignal | None = None) -> bool:
+        """Take in what other programs did to the file; tell whether there was anything.
+
+        A reader reloads a file that was rewritten. A writer raises `SessionRewrittenError`.
+        """
+        self.check_usable()
+        async with self._turn:
+            before = self.projector.position, self.generation
+            try:
+                if await self.store.check():
+                    await self.projector.catch_up(signal)
+            except SessionRewrittenError as error:
+                await self._reload(error)
+            return before != (self.projector.position, self.generation)
+
+    async def reading(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Read, and once more after a reload when another program has rewritten the file meanwhile."""
+        self.check_usable()
+        try:
+            return await read()
+        except SessionRewrittenError as error:
+            async with self._turn:
+                await self._reload(error)
+            return await read()
+
+    async def _reload(self, error: SessionRewrittenError) -> None:
+        if self._has_written:
+            raise error
+        assert self.store.path is not None
+        store = await self._reopen(self.store.path)
+        projector = Projector(store)
+        await projector.catch_up()
+        old, self.store = self.store, store
+        self.projector = projector
+        self.reader = EntryReader(store, projector.tree)
+        self._own.clear()
+        self.generation += 1
+        last = projector.tree.ids[projector.tree.last_seq] or None
+        for owner in self._leaves:
+            if owner.leaf_id is not None and not projector.tree.find(owner.leaf_id):
+                owner.leaf_id = last
+        await old.close()
+
+    async def entries(self, seqs: Iterable[int], signal: AbortSignal | None = None) -> list[SessionEntry]:
+        """Return entries by number, in the order asked for."""
+        seqs = list(seqs)
+        found = await self.reader.read(seqs, signal=signal)
+        return [found[seq] for seq in seqs]
+
+    def is_own(self, seq: int) -> bool:
+        """Tell whether an entry was appended through this log."""
+        return any(seq in own for own in reversed(self._own))
+
+    def leaf_seq(self, leaf_id: str | None) -> int:
+        """Return the number of a leaf, `ROOT` for None. Raises `EntryNotFoundError`."""
+        return ROOT if leaf_id is None else self.seq(leaf_id)
+
+    async def drain(self) -> None:
+        """Wait until nothing is on its way."""
+        await self._queue.drain()
+
+    async def flush(self) -> None:
+        """Record and make durable what was handed over. Raises `AppendError`."""
+        self.check_usable()
+        await self._queue.drain()
+        await self.store.flush()
+
+    async def close(self) -> None:
+        """Refuse new work, record what was handed over, make it durable, release everything.
+
+        Cancelled, it goes on in the background; a second call awaits the first.
+        """
+        if self._closing is None:
+            if os.getpid() != self._process:
+                return
+            self._closing = asyncio.get_running_loop().create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        await self._queue.drain()
+        await self.store.close()

@@ -1,0 +1,55 @@
+"""Makes a whole session file at once: it appears complete or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import AsyncIterable, Sequence
+from pathlib import Path
+
+from .errors import AppendError
+from .header import SessionHeader, encode_header
+from .worker import run_in_thread
+from .writer import make_directory, sync_directory
+
+
+async def write_session_file(path: Path, header: SessionHeader, batches: AsyncIterable[Sequence[bytes]]) -> None:
+    """Write a new session: the header and batches of lines without newline.
+
+    Durable when it returns. Cancelled or failed, nothing is left of it. Raises `AppendError`.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    fd = -1
+    try:
+        try:
+            fd = await run_in_thread(_create, temporary)
+            await run_in_thread(_write, fd, [encode_header(header)])
+            async for lines in batches:
+                await run_in_thread(_write, fd, lines)
+            await run_in_thread(_publish, fd, temporary, path)
+        except OSError as error:
+            raise AppendError(path, error) from error
+    finally:
+        if fd >= 0:
+            os.close(fd)
+        temporary.unlink(missing_ok=True)
+
+
+def _create(temporary: Path) -> int:
+    make_directory(temporary.parent)
+    return os.open(temporary, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+
+def _write(fd: int, lines: Sequence[bytes]) -> None:
+    data = memoryview(b"".join(line + b"\n" for line in lines))
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _publish(fd: int, temporary: Path, path: Path) -> None:
+    os.fsync(fd)
+    if path.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    os.rename(temporary, path)
+    sync_directory(path.parent)

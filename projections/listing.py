@@ -1,0 +1,88 @@
+"""The list of sessions with their names and counts, scanned once and then remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.catalogue import SessionInfo, catalogue
+from ..eventstore.catalogue_cache import CatalogueCache
+from ..eventstore.directories import PathLike, default_sessions_dir
+from ..eventstore.errors import SessionTreeError
+from ..eventstore.header import SessionHeader, make_header
+from ..eventstore.jsonl_store import JsonlEventStore
+from .projector import Projector
+
+Progress = Callable[[int, int], None]
+
+
+async def list_sessions(
+    sessions_dir: PathLike | None = None,
+    *,
+    cwd: PathLike | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    signal: AbortSignal | None = None,
+) -> list[SessionInfo]:
+    """Return the sessions of a directory, newest activity first; files that are no sessions come last.
+
+    The first `limit` are scanned for name and counts, all by default. What was scanned is remembered in the
+    user's cache directory while a file's size, time and inode stay the same. `progress(done, of)` counts
+    files. Raises `SessionFileError`, `AbortError`.
+    """
+    directory = Path(sessions_dir if sessions_dir is not None else default_sessions_dir()).absolute()
+    cache = CatalogueCache(directory)
+    known = await cache.load()
+    infos = await catalogue(directory, cwd=cwd, known=known, progress=progress, signal=signal)
+    scanned = dict(known)
+    rows = infos if limit is None else infos[:limit]
+    for number, info in enumerate(rows):
+        if info.fault is None and info.message_count is None:
+            rows[number] = await count(info, signal)
+            if progress is not None:
+                progress(number + 1, len(rows))
+    infos[: len(rows)] = rows
+    fresh = {info.path: info for info in infos}
+    if any(known.get(path) != info for path, info in fresh.items()):
+        if cwd is None:
+            scanned = {}
+        await _remember(cache, {**scanned, **fresh})
+    return infos
+
+
+async def _remember(cache: CatalogueCache, infos: dict[Path, SessionInfo]) -> None:
+    try:
+        await cache.save(infos.values())
+    except (OSError, ValueError) as error:
+        # A list without a cache is slower, and right all the same.
+        import structlog
+
+        structlog.get_logger("sessiontree").warning("catalogue.not_cached", path=str(cache.path), error=str(error))
+
+
+async def count(info: SessionInfo, signal: AbortSignal | None = None) -> SessionInfo:
+    """Scan one session for its name and counts; a file that cannot be read any more gets a fault."""
+    try:
+        store = await JsonlEventStore.open(info.path, header_of_new=_no_header)
+    except SessionTreeError as error:
+        return msgspec.structs.replace(info, fault=str(error))
+    try:
+        projector = Projector(store)
+        await projector.catch_up(signal)
+    finally:
+        await store.close()
+    tree = projector.tree
+    return msgspec.structs.replace(
+        info,
+        name=projector.name.name,
+        message_count=sum(tree.kind(seq).type == "message" for seq in tree.live()),
+        branch_count=sum(not tree.children(seq) for seq in tree.live()),
+        fault_count=len(projector.report().faults),
+    )
+
+
+def _no_header() -> SessionHeader:
+    return make_header("", "", "")
