@@ -35,6 +35,11 @@ def _replacement(found: re.Match[str]) -> str:
     return "\ufffd" if "\ud800" <= unsafe <= "\udfff" else ""
 
 
+def clean_lines(text: str) -> list[str]:
+    """Return `text` as clean lines; only line feeds end one. A tab goes to the next multiple of 4 cells."""
+    return [clean(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
+
+
 def cell_width(text: str) -> int:
     """Return the cells that clean `text` takes: East Asian wide 2, combining 0, a joined emoji 2."""
     if _SIMPLE.fullmatch(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..eventstore.entries import MessageEntry, SessionEntry
 from .cells import clean
@@ -10,7 +10,7 @@ from .row_text import row_text
 from .tool_call_text import ToolCall, tool_calls
 from .tree_filter import FilterMode, shows
 from .tree_order import TreeShape, flatten
-from .tree_rows import lay_out, render_row
+from .tree_rows import TreeRows, lay_out, render_row
 from .tree_search import fold, matches, query_tokens
 
 
@@ -29,20 +29,59 @@ def tree_lines(
     `labels`: resolved labels by entry id. `width`: the cells of a line, None for no limit. `home`: the
     directory that is written `~`.
     """
-    flat = flatten(shape)
     calls = tool_calls(entry.message for entry in entries.values() if isinstance(entry, MessageEntry))
-    tokens = query_tokens(query)
+    rows = VisibleRows(calls, labels, shape.leaf_id, mode=mode, query=query, home=home)
+    for entry in entries.values():
+        rows.add(entry)
+    yield from rows.lines(rows.lay_out(shape), width)
 
-    def is_visible(entry_id: str) -> bool:
-        entry, label = entries[entry_id], labels.get(entry_id)
-        if not shows(mode, entry, labelled=bool(label), is_leaf=entry_id == shape.leaf_id):
-            return False
-        return not tokens or matches(tokens, searched_text(entry, label, calls, home=home))
 
-    rows = lay_out(flat, [is_visible(entry_id) for entry_id in flat.ids])
-    for row, entry_id in enumerate(rows.ids):
-        text = row_text(entries[entry_id], calls, home=home)
-        yield entry_id, render_row(rows, row, text, labels.get(entry_id), width=width)
+class VisibleRows:
+    """The row texts of the entries that a filter and a search leave, taken in one entry at a time.
+
+    No entry is kept, so a session of any length needs the room of its rows only.
+    """
+
+    def __init__(
+        self,
+        calls: Mapping[str, ToolCall],
+        labels: Mapping[str, str],
+        leaf_id: str | None,
+        *,
+        mode: FilterMode = FilterMode.DEFAULT,
+        query: str = "",
+        home: str = "",
+    ) -> None:
+        self.texts: dict[str, str] = {}
+        """Row text by entry id."""
+        self.passed_filter = 0
+        """How many entries the filter alone leaves."""
+        self._calls = calls
+        self._labels = labels
+        self._leaf_id = leaf_id
+        self._mode = mode
+        self._tokens: Sequence[str] = query_tokens(query)
+        self._home = home
+
+    def add(self, entry: SessionEntry) -> None:
+        """Take in an entry, in whatever order; it is a row if filter and search leave it."""
+        label = self._labels.get(entry.id)
+        if not shows(self._mode, entry, labelled=bool(label), is_leaf=entry.id == self._leaf_id):
+            return
+        self.passed_filter += 1
+        if self._tokens and not matches(self._tokens, searched_text(entry, label, self._calls, home=self._home)):
+            return
+        self.texts[entry.id] = row_text(entry, self._calls, home=self._home)
+
+    def lay_out(self, shape: TreeShape) -> TreeRows:
+        """Lay the rows out in the tree."""
+        flat = flatten(shape)
+        return lay_out(flat, [entry_id in self.texts for entry_id in flat.ids])
+
+    def lines(self, rows: TreeRows, width: int | None) -> Iterator[tuple[str, str]]:
+        """Yield the id and the line of each row."""
+        for row, entry_id in enumerate(rows.ids):
+            yield entry_id, render_row(rows, row, self.texts[entry_id], self._labels.get(entry_id), width=width)
 
 
 def searched_text(entry: SessionEntry, label: str | None, calls: Mapping[str, ToolCall], *, home: str = "") -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.entries import SessionEntry
-from ..eventstore.errors import ConcurrencyError, EntryNotFoundError
+from ..eventstore.errors import ConcurrencyError, EntryNotFoundError, InvalidEntryError
 from ..projections.context import SessionContext, build_context, context_window
 from ..projections.tree import ROOT
 from . import drafts
@@ -229,11 +229,10 @@ class Cursor:
         """Return the entries from the root to an entry, by default the leaf; empty for an unknown one (T-22)."""
 
         async def read() -> list[SessionEntry]:
-            start = from_id if from_id is not None else self.leaf_id
+            start = await self._recorded(from_id if from_id is not None else OMITTED)
             tree = self._log.projector.tree
             return await self._log.entries(tree.path(tree.find(start) if start is not None else ROOT), signal)
 
-        await self._wait_for_leaf(from_id)
         return await self._log.reading(read)
 
     async def build_session_context(
@@ -249,21 +248,28 @@ class Cursor:
         """
 
         async def read() -> SessionContext:
-            leaf = self.leaf_id if isinstance(leaf_id, _Omitted) else leaf_id
+            leaf = await self._recorded(leaf_id)
             projector = self._log.projector
             window = context_window(projector.tree, projector.states, self._log.leaf_seq(leaf))
             bodies = await self._log.reader.read(window.needed, signal=signal)
             return build_context(window, bodies, keep_failed_turns=keep_failed_turns)
 
-        await self._wait_for_leaf(None if isinstance(leaf_id, _Omitted) else leaf_id)
         return await self._log.reading(read)
 
-    async def _wait_for_leaf(self, entry_id: str | None) -> None:
-        """An entry on its way is waited for, so that what is read of it is there."""
-        entry_id = entry_id if entry_id is not None else self.leaf_id
-        self._log.check_usable()
-        if entry_id is not None and self._log.knows(entry_id):
-            await self._log.recorded_seq(entry_id)
+    async def _recorded(self, position: LeafArgument) -> str | None:
+        """Return the position that is meant, by default the leaf as it is now; one on its way is waited for.
+
+        A leaf that is never recorded stands for the one that it fell back to.
+        """
+        while True:
+            entry_id = self.leaf_id if isinstance(position, _Omitted) else position
+            if entry_id is None or not self._log.knows(entry_id):
+                return entry_id
+            try:
+                await self._log.recorded_seq(entry_id)
+            except EntryNotFoundError:
+                continue
+            return entry_id
 
     def _check_append(self, expected_leaf: LeafArgument) -> None:
         self._log.check_writable()
@@ -272,8 +278,11 @@ class Cursor:
 
     async def _append(self, draft: Draft, expected_leaf: LeafArgument, entry_id: str | None) -> str:
         self._log.check_writable()
-        if entry_id is not None and await self._log.find_same(draft, entry_id):
-            return entry_id
+        if entry_id is not None:
+            if not isinstance(entry_id, str) or not entry_id:
+                raise InvalidEntryError("entry_id must be a string, and not empty")
+            if await self._log.find_same(draft, entry_id):
+                return entry_id
         self._check_append(expected_leaf)
         return await self._append_at(draft, self.leaf_id, entry_id)
 

@@ -70,8 +70,11 @@ def forked_line(plan: ForkPlan, seq: int, line: bytes) -> bytes:
 def label_lines(plan: ForkPlan, last_id: str | None, timestamp: str, new_id: Callable[[], str]) -> list[bytes]:
     """Return fresh label entries for the labels that stay, as a chain below the last kept entry (T-65)."""
     lines = []
+    taken: set[str] = set()
     for target, text in plan.labels.items():
-        entry_id = new_id()
+        while (entry_id := new_id()) in taken:
+            pass
+        taken.add(entry_id)
         lines.append(drafts.label(target, text).line(entry_id, last_id, timestamp))
         last_id = entry_id
     return lines

@@ -13,6 +13,7 @@ from ..eventstore.abort import AbortSignal
 from ..eventstore.catalogue import most_recent
 from ..eventstore.directories import PathLike, directory_for
 from ..eventstore.entries import SessionEntry
+from ..eventstore.errors import EntryNotFoundError, NotASessionError
 from ..eventstore.header import SessionHeader, session_file_name
 from ..eventstore.polling import LONGEST_WAIT, SHORTEST_WAIT, pause
 from ..eventstore.report import Report
@@ -83,11 +84,17 @@ class SessionManager(Cursor):
     async def fork_from(
         cls, path: PathLike, cwd: PathLike, sessions_dir: PathLike | None = None, **options: Unpack[SessionOptions]
     ) -> Self:
-        """Copy a whole session, every branch, into a new file of another working directory, and open it (T-90)."""
+        """Copy a whole session, every branch, into a new file of another working directory, and open it (T-90).
+
+        Raises `SessionNotFoundError`, `NotASessionError` (an empty file too), `SessionFileError`, `AppendError`,
+        `AbortError`.
+        """
         settings = SessionSettings(**options)
-        cwd = Path(cwd).absolute()
-        source = await settings.open_log(Path(path).absolute(), settings.signal)
+        cwd, path = Path(cwd).absolute(), Path(path).absolute()
+        source = await settings.open_log(path, settings.signal)
         try:
+            if not path.stat().st_size:
+                raise NotASessionError(path, 1, "the file is empty")
             old = source.store.header
             directories = [item for item in old.additional_directories or () if item != str(cwd)]
             header = settings.new_header(
@@ -226,14 +233,16 @@ class SessionManager(Cursor):
 
     async def get_entry(self, entry_id: str, *, signal: AbortSignal | None = None) -> SessionEntry | None:
         """Return an entry, None for an unknown id (T-21); one that is on its way is waited for."""
-        if not self._log.knows(entry_id):
-            return None
 
         async def read() -> SessionEntry:
             [entry] = await self._log.entries([await self._log.recorded_seq(entry_id)], signal)
             return entry
 
-        return await self._log.reading(read)
+        try:
+            return await self._log.reading(read)
+        except EntryNotFoundError:
+            # Unknown, or on its way and then not recorded.
+            return None
 
     async def get_line(self, entry_id: str) -> bytes:
         """Return an entry's line as of version 3, byte for byte. Raises `EntryNotFoundError`."""
@@ -340,24 +349,22 @@ class SessionManager(Cursor):
         """
         log = self._log
         log.check_usable()
+        tree = log.projector.tree
         seq = log.seq(after) if after is not None else log.projector.position
-        last_id = log.projector.tree.ids[seq]
-        generation = log.generation
         wait = SHORTEST_WAIT
         while True:
             if signal is not None:
                 signal.raise_if_aborted()
             await log.refresh(signal)
-            if log.generation != generation:
-                generation = log.generation
-                seq = log.projector.tree.find(last_id) or log.projector.position
+            if tree is not log.projector.tree:
+                known, tree = tree.ids[: seq + 1], log.projector.tree
+                seq = next((there for entry_id in reversed(known) if (there := tree.find(entry_id))), 0)
             if seq == log.projector.position:
                 await pause(wait, signal)
                 wait = min(wait * 1.5, LONGEST_WAIT)
                 continue
             wait = SHORTEST_WAIT
             seq += 1
-            last_id = log.projector.tree.ids[seq]
             if not log.is_own(seq):
                 [entry] = await log.entries([seq], signal)
                 yield entry

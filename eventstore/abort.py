@@ -187,11 +187,26 @@ def stragglers() -> frozenset[asyncio.Future[Any]]:
 
 
 async def _stop(child: asyncio.Future[Any]) -> None:
+    """Cancels `child`, once, and waits up to `GRACE`. A cancel of the caller meanwhile is raised after that.
+
+    To cut the grace short would leave the innermost child of nested runs behind: on an abort each run
+    stops its own child, and the outer one cancels the inner one while that waits.
+    """
+    # Not asyncio.timeout: on 3.11 it gives no TimeoutError in a task that is being cancelled.
+    loop = asyncio.get_running_loop()
+    end = loop.time() + GRACE
+    interrupted: asyncio.CancelledError | None = None
+    child.cancel()
     try:
-        if child.cancel():
-            # Not asyncio.timeout: on 3.11 it gives no TimeoutError in a task that is being cancelled.
-            await asyncio.wait((child,), timeout=GRACE)
+        while not child.done() and (left := end - loop.time()) > 0:
+            try:
+                await asyncio.wait((child,), timeout=left)
+            except asyncio.CancelledError as error:
+                interrupted = error
+        if interrupted is not None:
+            raise interrupted
     finally:
+        del interrupted  # else it, its traceback and this frame hold each other
         if child.done():
             _collect(child)
         else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -42,6 +44,7 @@ StateEntry = (
 )
 """Entries that projections fold whole; they are rare."""
 
+_STATE_CLASSES = frozenset(StateEntry.__args__)
 STATE_TYPES = frozenset(str(member.__struct_config__.tag) for member in StateEntry.__args__)
 
 
@@ -55,26 +58,30 @@ class NoEntryError(ValueError):
 
 
 class CostEnvelope(Struct, frozen=True, gc=False):
-    total: Number | None = None
+    total: Number = 0
 
 
 class OrchestrationEnvelope(Struct, frozen=True, rename="camel", gc=False):
-    input: Number | None = None
-    output: Number | None = None
-    cache_read: Number | None = None
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+
+
+NO_COST = CostEnvelope()
+NO_ORCHESTRATION = OrchestrationEnvelope()
 
 
 class UsageEnvelope(Struct, frozen=True, rename="camel", gc=False):
-    """Token counts and cost of one call (F-66)."""
+    """Token counts and cost of one call; what is missing or no number is 0 (F-66, T-97)."""
 
-    input: Number | None = None
-    output: Number | None = None
-    cache_read: Number | None = None
-    cache_write: Number | None = None
-    total_tokens: Number | None = None
-    cost: CostEnvelope | None = None
-    premium_requests: Number | None = None
-    orchestration: OrchestrationEnvelope | None = None
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+    cache_write: Number = 0
+    total_tokens: Number = 0
+    cost: CostEnvelope = NO_COST
+    premium_requests: Number = 0
+    orchestration: OrchestrationEnvelope = NO_ORCHESTRATION
 
 
 class MessageEnvelope(Struct, frozen=True, rename="camel", gc=False):
@@ -84,13 +91,15 @@ class MessageEnvelope(Struct, frozen=True, rename="camel", gc=False):
     provider: str | None = None
     model: str | None = None
     tool_name: str | None = None
-    tool_call_id: str | None = None
     usage: UsageEnvelope | None = None
     details: Raw = Raw()
 
 
 class Envelope(Struct, frozen=True, rename="camel", gc=False):
-    """What projections need of every entry. `timestamp` is the stored value, of whatever spelling."""
+    """What projections need of every entry.
+
+    `timestamp` is the stored value, of whatever spelling. `message` is None for every other type.
+    """
 
     type: str
     id: str
@@ -103,6 +112,38 @@ class StateEnvelope(Envelope, frozen=True, kw_only=True):
     """The envelope of an entry that projections fold whole: its body is in `state`."""
 
     state: StateEntry
+
+
+class Envelopes(list[Envelope]):
+    """Envelopes in order, with what several projections look for picked out once."""
+
+    @classmethod
+    def of(cls, envelopes: Sequence[Envelope]) -> Envelopes:
+        """Return the envelopes as they are, or wrapped."""
+        return envelopes if isinstance(envelopes, cls) else cls(envelopes)
+
+    @cached_property
+    def states(self) -> list[tuple[int, StateEntry]]:
+        """Position and body of each state entry."""
+        return [(index, envelope.state) for index, envelope in enumerate(self) if type(envelope) is StateEnvelope]
+
+    @cached_property
+    def replies(self) -> list[MessageEnvelope]:
+        """The assistant messages."""
+        return [
+            message for envelope in self if (message := envelope.message) is not None and message.role == "assistant"
+        ]
+
+    @cached_property
+    def task_results(self) -> list[MessageEnvelope]:
+        """The results of `task` tools."""
+        return [
+            message
+            for envelope in self
+            if (message := envelope.message) is not None
+            and message.tool_name == "task"
+            and message.role == "toolResult"
+        ]
 
 
 envelope_decoder = msgspec.json.Decoder(Envelope)
@@ -118,47 +159,56 @@ def decode_envelope(line: bytes) -> tuple[Envelope, FaultKind | None]:
         envelope = envelope_decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
         envelope, fault = _decode_tolerantly(line)
+    return (envelope if envelope.type == "message" else complete(envelope, line)), fault
+
+
+def complete(envelope: Envelope, line: bytes) -> Envelope:
+    """Return the envelope of what is no message: with its body, where projections fold it whole.
+
+    Raises `NoEntryError` for a header.
+    """
     if envelope.type == "session":
         raise NoEntryError("second-header", "a second header")
     if envelope.type in STATE_TYPES:
-        envelope = with_state(envelope, line)
-    return envelope, fault
+        try:
+            entry = decode_entry(line)
+        except ValueError:
+            # A body that nests too deeply to be decoded stands like one of an unknown type.
+            return envelope
+        if type(entry) in _STATE_CLASSES:
+            return _state_envelope(envelope, entry)
+    return envelope if envelope.message is None else msgspec.structs.replace(envelope, message=None)
 
 
-def with_state(envelope: Envelope, line: bytes) -> Envelope:
-    """Return the envelope together with its decoded body, or as it is where the body is of the wrong kind."""
-    return envelope_of(entry, envelope) if isinstance(entry := decode_entry(line), StateEntry) else envelope
+def _state_envelope(base: Envelope, entry: SessionEntry) -> StateEnvelope:
+    return StateEnvelope(base.type, base.id, base.parent_id, base.timestamp, state=cast(StateEntry, entry))
 
 
-def envelope_of(entry: SessionEntry, base: Envelope | None = None) -> Envelope:
+def envelope_of(entry: SessionEntry) -> Envelope:
     """Return the envelope of an entry that is in memory."""
     message = _message_envelope(entry.message) if isinstance(entry, MessageEntry) else None
-    base = base or Envelope(entry.type, entry.id, entry.parent_id, entry.timestamp, message)
-    if isinstance(entry, StateEntry):
-        return StateEnvelope(base.type, base.id, base.parent_id, base.timestamp, state=entry)
-    return base
+    envelope = Envelope(entry.type, entry.id, entry.parent_id, entry.timestamp, message)
+    return _state_envelope(envelope, entry) if type(entry) in _STATE_CLASSES else envelope
 
 
 def usage_of(fields: object) -> UsageEnvelope | None:
     """Return the usage in a decoded object, numbers of the wrong kind left out; None where there is none."""
     if not isinstance(fields, dict):
         return None
-    cost, orchestration = fields.get("cost"), fields.get("orchestration")
+    cost, parts = fields.get("cost"), fields.get("orchestration")
     return UsageEnvelope(
         input=_number(fields.get("input")),
         output=_number(fields.get("output")),
         cache_read=_number(fields.get("cacheRead")),
         cache_write=_number(fields.get("cacheWrite")),
         total_tokens=_number(fields.get("totalTokens")),
-        cost=CostEnvelope(_number(cost.get("total"))) if isinstance(cost, dict) else None,
+        cost=CostEnvelope(_number(cost.get("total"))) if isinstance(cost, dict) else NO_COST,
         premium_requests=_number(fields.get("premiumRequests")),
-        orchestration=OrchestrationEnvelope(
-            _number(orchestration.get("input")),
-            _number(orchestration.get("output")),
-            _number(orchestration.get("cacheRead")),
-        )
-        if isinstance(orchestration, dict)
-        else None,
+        orchestration=NO_ORCHESTRATION
+        if not isinstance(parts, dict)
+        else OrchestrationEnvelope(
+            _number(parts.get("input")), _number(parts.get("output")), _number(parts.get("cacheRead"))
+        ),
     )
 
 
@@ -201,11 +251,10 @@ def _message_envelope(message: Any) -> MessageEnvelope | None:
         provider=text("provider"),
         model=text("model"),
         tool_name=text("toolName"),
-        tool_call_id=text("toolCallId"),
         usage=usage_of(message.get("usage")),
         details=Raw(encode_json(details)) if message.get("toolName") == "task" else Raw(),
     )
 
 
-def _number(value: object) -> Number | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+def _number(value: object) -> Number:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0

@@ -78,7 +78,9 @@ def encode_header(header: SessionHeader) -> bytes:
 def parse_version(fields: dict[str, Any]) -> int | None:
     """Return the header's version, 1 where it has none (F-100), None where it is no whole number of at least 1."""
     version = fields.get("version", 1)
-    if isinstance(version, bool) or not isinstance(version, int | float) or version < 1 or version != int(version):
+    if isinstance(version, bool) or not isinstance(version, int | float):
+        return None
+    if version < 1 or not float(version).is_integer():
         return None
     return int(version)
 

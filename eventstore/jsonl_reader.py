@@ -12,7 +12,7 @@ from time import perf_counter
 import msgspec
 
 from .abort import AbortSignal
-from .envelope import Envelope
+from .envelope import Envelopes
 from .errors import NotASessionError, SessionFileError, SessionNotFoundError, SessionRewrittenError
 from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .json_text import decode_json
@@ -55,6 +55,8 @@ class JsonlReader:
         self._next_line = place.line + 1
         self._terminated = header_line.endswith(b"\n")
         self._torn_tail = b""
+        self.turn = asyncio.Lock()
+        # Held by whoever makes more of the file known, so that nothing is taken in twice.
         self._faults: list[Fault] = []
         for line, text in place.skipped:
             self._faults += scan_chunk(text, 0, line).faults
@@ -106,12 +108,18 @@ class JsonlReader:
             if after < self.index.version:
                 envelopes = await self._read_known(after)
             else:
-                chunk = await self._next_lines(buffer)
-                if not chunk:
-                    return
-                scanned = await self._scan(chunk)
-                self._take(scanned, chunk)
+                async with self.turn:
+                    known = self.index.version
+                    if after < known:
+                        continue
+                    chunk = await self._next_lines(buffer)
+                    if not chunk:
+                        return
+                    scanned = await self._scan(chunk)
+                    self._take(scanned, chunk)
                 envelopes = scanned.envelopes
+                if after > known:
+                    envelopes = Envelopes(envelopes[after - known :])
             if envelopes:
                 yield EntryBatch(after + 1, envelopes)
                 after += len(envelopes)
@@ -119,7 +127,7 @@ class JsonlReader:
                 await asyncio.sleep(0)
                 turn_ends = perf_counter() + TURN
 
-    async def _read_known(self, after: int) -> list[Envelope]:
+    async def _read_known(self, after: int) -> Envelopes:
         last = min(after + _KNOWN_BATCH, self.index.version)
         lines = await self.read_lines(range(after + 1, last + 1))
         return scan_chunk(b"\n".join(lines) + b"\n", 0, 1).envelopes
@@ -133,6 +141,9 @@ class JsonlReader:
                 raise SessionRewrittenError(self.path, "was replaced by another program") from error
             except OSError as error:
                 raise SessionFileError(self.path, error) from error
+            if count and not self._terminated:
+                self._terminate(buffer.startswith(b"\n"))
+                continue
             cut = buffer.rfind(b"\n", 0, count) + 1
             if cut:
                 self._torn_tail = b""
@@ -140,6 +151,14 @@ class JsonlReader:
             if count < len(buffer):
                 return self._settle_tail(bytes(memoryview(buffer)[:count]))
             buffer = bytearray(len(buffer) * 4)
+
+    def _terminate(self, by_newline: bool) -> None:
+        """Pass over the newline that came after the last known line."""
+        if not by_newline:
+            raise SessionRewrittenError(self.path, "its last line was made longer by another program")
+        self._end += 1
+        self._terminated = True
+        self._witness = (self._witness + b"\n")[-_WITNESS:]
 
     def _settle_tail(self, tail: bytes) -> bytes:
         """Take a last line without newline where it is whole (F-81); else note it, it may still grow."""
@@ -169,8 +188,7 @@ class JsonlReader:
     def take_written(self, fd: int, start: int, data: bytes) -> EntryBatch:
         """Take in whole lines that were just written at an offset of the open file."""
         if not self._terminated:
-            self._end += 1
-            self._terminated = True
+            self._terminate(by_newline=True)
         # A torn tail with its newline, and lines of programs that take no lock.
         between = os.pread(fd, start - self._end, self._end)
         if between:
@@ -219,14 +237,18 @@ class JsonlReader:
     async def read_lines(self, seqs: Sequence[int]) -> list[bytes]:
         """Return the lines of entries as of version 3. Raises `SessionRewrittenError`, `SessionFileError`."""
         found: dict[int, bytes] = {}
+        file = self.file
         for group in self._coalesced(seqs):
             start, size = self._bounds(group)
             try:
-                data = await self.file.read(start, size)
+                data = await file.read(start, size)
             except FileChangedError as error:
                 raise SessionRewrittenError(self.path, "was replaced by another program") from error
             except OSError as error:
                 raise SessionFileError(self.path, error) from error
+            if file is not self.file:
+                # Our own migration moved the lines meanwhile.
+                return await self.read_lines(seqs)
             self._cut(group, start, data, found)
         return [found[seq] for seq in seqs]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from time import monotonic
 
 from .abort import AbortSignal
+from .envelope import Envelopes
 from .errors import (
     AppendError,
     ConcurrencyError,
@@ -27,8 +28,7 @@ from .report import Fault
 from .store import EntryBatch
 from .worker import finish_in_thread, run_in_thread
 from .writer import LogWriter, Written
-
-_LOCK_POLL = 0.01
+from .writer_opening import open_writer
 
 
 class JsonlEventStore:
@@ -57,6 +57,7 @@ class JsonlEventStore:
         self._lock_timeout = lock_timeout
         self._writer: LogWriter | None = None
         self._turn = asyncio.Lock()
+        self._opening = asyncio.Lock()
         self._closed = False
 
     @classmethod
@@ -149,53 +150,61 @@ class JsonlEventStore:
         self._check_open()
         if self.header.version > CURRENT_VERSION:
             raise UnsupportedVersionError(self.path, self.header.version)
-        deadline = monotonic() + self._lock_timeout
-        while self._writer is None:
+        async with self._opening:
+            if self._writer is not None:
+                return
             try:
-                future, cancelled = await finish_in_thread(
-                    LogWriter.open, self._real_path, durable=self._durable, create=not self._exists
+                self._writer = await open_writer(
+                    self._real_path,
+                    durable=self._durable,
+                    create=not self._exists,
+                    lock_timeout=self._lock_timeout,
+                    check_wanted=self._check_open,
                 )
-                opened = future.result()
+            except SessionLockedError as error:
+                raise SessionLockedError(self.path, error.pid) from None
             except FileNotFoundError as error:
                 raise SessionRewrittenError(self.path, "was removed by another program") from error
             except FileExistsError as error:
                 raise SessionRewrittenError(self.path, "was made by another program meanwhile") from error
             except OSError as error:
                 raise AppendError(self.path, error) from error
-            if isinstance(opened, LogWriter):
-                self._writer = opened
-            if cancelled is not None:
-                raise cancelled
-            if self._writer is None:
-                if monotonic() >= deadline:
-                    raise SessionLockedError(self.path, opened if isinstance(opened, int) else None)
-                await asyncio.sleep(_LOCK_POLL)
 
     async def append(self, lines: Sequence[bytes], *, expected_version: int | None = None) -> EntryBatch:
         async with self._turn:
+            if self._reader is None:
+                # Before a file is made.
+                self._expect(expected_version)
             await self.acquire()
             await self._take_growth()
-            if expected_version is not None and expected_version != self.version:
-                raise ConcurrencyError(expected_version, self.version)
+            self._expect(expected_version)
+            if not lines:
+                return EntryBatch(self.version + 1, Envelopes())
             await self._migrate()
             writer = self._usable_writer()
-            newline = self._reader is None or self._reader.ends_with_newline
-            future, cancelled = await finish_in_thread(
-                writer.write, [*self._header_first(), *lines], after_newline=newline
-            )
-            batch = self._settle(writer, future.result(), lines)
+            async with self._reader.turn if self._reader is not None else contextlib.nullcontext():
+                newline = self._reader is None or self._reader.ends_with_newline
+                future, cancelled = await finish_in_thread(
+                    writer.write, [*self._header_first(), *lines], after_newline=newline
+                )
+                batch = self._settle(writer, future.result(), lines)
             if cancelled is not None:
                 raise cancelled
             return batch
 
+    def _expect(self, version: int | None) -> None:
+        if version is not None and version != self.version:
+            raise ConcurrencyError(version, self.version)
+
     def append_now(self, lines: Sequence[bytes], *, expected_version: int) -> EntryBatch | None:
         reader, writer = self._reader, self._writer
-        if self._durable or reader is None or writer is None or self._turn.locked() or reader.migration is not None:
+        if self._durable or reader is None or writer is None or reader.migration is not None or not lines:
             return None
-        if writer.failed is not None or reader.seen.compare(writer.fd, self._real_path) != "same":
+        if self._turn.locked() or reader.turn.locked() or writer.failed is not None:
             return None
-        if expected_version != self.version:
-            raise ConcurrencyError(expected_version, self.version)
+        if reader.seen.compare(writer.fd, self._real_path) != "same":
+            return None
+        self._expect(expected_version)
         return self._settle(writer, writer.write(lines, after_newline=reader.ends_with_newline), lines)
 
     def _header_first(self) -> list[bytes]:
@@ -226,7 +235,7 @@ class JsonlEventStore:
         header = self._header_first()
         recorded = written.recorded - len(header)
         start = written.start + sum(len(line) + 1 for line in header)
-        batch = EntryBatch(self.version + 1, [])
+        batch = EntryBatch(self.version + 1, Envelopes())
         if header and recorded < 1 and writer.abandon_creation():
             self._writer = None
         elif header and recorded >= 0:
@@ -245,6 +254,7 @@ class JsonlEventStore:
         return batch
 
     async def migrate(self) -> bool:
+        self._check_open()
         async with self._turn:
             if self._reader is None or self._reader.migration is None:
                 return False
@@ -257,31 +267,31 @@ class JsonlEventStore:
         reader = self._reader
         if reader is None or reader.migration is None:
             return
-        copy = partial(
-            copy_migrated,
-            place=reader.place,
-            index=reader.index,
-            migration=reader.migration,
-            size=reader.seen.size,
-        )
-        try:
-            future, cancelled = await finish_in_thread(self._usable_writer().rewrite, copy)
-            self._writer, moved = future.result()
-        except OSError as error:
-            raise AppendError(self.path, error) from error
-        place = find_header(moved.head, self.path, whole_file=False)
-        reader.take_rewritten(ReadFile(self._real_path), place, moved)
+        async with reader.turn:
+            copy = partial(
+                copy_migrated,
+                place=reader.place,
+                index=reader.index,
+                migration=reader.migration,
+                size=reader.seen.size,
+            )
+            try:
+                future, cancelled = await finish_in_thread(self._usable_writer().rewrite, copy, reader.seen.size)
+                self._writer, moved = future.result()
+            except OSError as error:
+                raise AppendError(self.path, error) from error
+            place = find_header(moved.head, self.path, whole_file=False)
+            reader.take_rewritten(ReadFile(self._real_path), place, moved)
         if cancelled is not None:
             raise cancelled
 
     async def flush(self) -> None:
         self._check_open()
-        if self._writer is None:
-            return
-        writer = self._usable_writer()
         async with self._turn:
+            if self._writer is None:
+                return
             try:
-                await run_in_thread(writer.sync)
+                await run_in_thread(self._usable_writer().sync)
             except OSError as error:
                 raise AppendError(self.path, error, outcome="unknown") from error
 
@@ -289,7 +299,7 @@ class JsonlEventStore:
         if self._closed:
             return
         self._closed = True
-        async with self._turn:
+        async with self._turn, self._opening:
             try:
                 await self._release()
             except OSError as error:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 class LineIndex:
-    """Offsets and lengths (without newline) of the entries' lines. Entry numbers start at 1."""
+    """Offsets and lengths of the entries' lines. Entry numbers start at 1."""
 
     def __init__(self) -> None:
         self._offsets = array("Q", [0])
@@ -23,7 +23,7 @@ class LineIndex:
         return len(self._offsets) - 1
 
     def extend(self, offsets: Sequence[int], lengths: Sequence[int], lines: Sequence[int]) -> None:
-        """Add entries in file order: byte offsets, lengths without newline, 1-based line numbers."""
+        """Add entries in file order: byte offsets, lengths with newline, 1-based line numbers."""
         seq = self.version + 1
         self._offsets.extend(offsets)
         self._lengths.extend(lengths)
@@ -41,8 +41,8 @@ class LineIndex:
             self._run_lines.append(line)
 
     def span(self, seq: int) -> tuple[int, int]:
-        """Return (offset, length) of an entry's line."""
-        return self._offsets[seq], self._lengths[seq]
+        """Return (offset, length without newline) of an entry's line."""
+        return self._offsets[seq], self._lengths[seq] - 1
 
     def line_number(self, seq: int) -> int:
         """Return the 1-based number of an entry's line in the file."""

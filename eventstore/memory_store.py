@@ -38,6 +38,7 @@ class MemoryEventStore:
         return seq + 1
 
     async def read(self, after: int = 0, *, signal: AbortSignal | None = None) -> AsyncIterator[EntryBatch]:
+        self._check_open()
         while after < self.version:
             if signal is not None:
                 signal.raise_if_aborted()
@@ -53,6 +54,7 @@ class MemoryEventStore:
         return self.read_lines_now(seqs)
 
     def read_lines_now(self, seqs: Sequence[int]) -> list[bytes]:
+        self._check_open()
         return [self._lines[seq - 1] for seq in seqs]
 
     async def acquire(self) -> None:
@@ -78,9 +80,11 @@ class MemoryEventStore:
             raise SessionClosedError("the session is closed")
 
     async def check(self) -> bool:
+        self._check_open()
         return False
 
     async def migrate(self) -> bool:
+        self._check_open()
         return False
 
     async def flush(self) -> None:

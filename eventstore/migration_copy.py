@@ -49,7 +49,7 @@ def copy_migrated(
             elif seq <= index.version and index.span(seq)[0] == position:
                 offsets.append(at)
                 body = migration.line(seq, body)
-                lengths.append(len(body))
+                lengths.append(len(body) + 1)
             position += len(line)
             witness = body + b"\n"
             at += new.write(witness)

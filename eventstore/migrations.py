@@ -81,7 +81,7 @@ class Migration:
             return line
         line = remove_field(line, "firstKeptEntryIndex")
         index = decode_json(anchor)
-        if isinstance(index, bool) or not isinstance(index, int | float) or index != int(index):
+        if isinstance(index, bool) or not isinstance(index, int | float) or not float(index).is_integer():
             return line
         kept = self._ids[int(index)] if 0 <= index <= position else None
         return replace_field(line, "firstKeptEntryId", encode_json(kept)) if kept is not None else line

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import accumulate
-from operator import itemgetter
 
 import msgspec
 from msgspec import Struct
 
-from .envelope import STATE_TYPES, Envelope, NoEntryError, decode_envelope, envelope_decoder, with_state
+from .envelope import Envelopes, NoEntryError, complete, decode_envelope, envelope_decoder
 from .migrations import Migration
 from .report import Fault
 
-_BRACES = {ord("{")}, {ord("}")}
-_ODD_TYPES = STATE_TYPES | {"session"}
+_OPEN, _CLOSE, _NEWLINE = {ord("{")}, {ord("}")}, ord("\n")
 _decode_lines = envelope_decoder.decode_lines
 
 
 class ScannedChunk(Struct, frozen=True, gc=False):
-    """The entries of a run of whole lines: byte offsets in the file, lengths without newline, line numbers."""
+    """The entries of a run of lines: byte offsets in the file, lengths with newline, 1-based line numbers.
 
-    envelopes: list[Envelope]
+    A newline that the last line lacks is counted all the same.
+    """
+
+    envelopes: Envelopes
     offsets: Sequence[int]
     lengths: Sequence[int]
     lines: Sequence[int]
@@ -40,44 +41,32 @@ def scan_chunk(chunk: bytes, offset: int, first_line: int, migration: Migration 
 
 
 def _scan_at_once(chunk: bytes, offset: int, first_line: int) -> ScannedChunk | None:
-    lengths = list(map(len, BytesIO(chunk)))
-    count = len(lengths)
-    if count < 2:
-        return None
-    starts = list(accumulate(lengths, initial=0))
-    ends = [end - 2 for end in starts[1:]]
-    del starts[-1]
+    lines = BytesIO(chunk).readlines()
+    count = len(lines)
     # `decode_lines` is not line-based. A value can neither span nor share a line when each line starts with
     # a brace and ends with one, and there are as many values as lines (design D1).
-    if set(itemgetter(*starts)(chunk)) != _BRACES[0] or set(itemgetter(*ends)(chunk)) != _BRACES[1]:
-        return None
-    if chunk[-1:] != b"\n":
-        return None
     try:
-        envelopes = _decode_lines(chunk)
-    except (msgspec.DecodeError, RecursionError):
+        if {line[0] for line in lines} != _OPEN or {line[-2] for line in lines} != _CLOSE or chunk[-1] != _NEWLINE:
+            return None
+        envelopes = Envelopes(_decode_lines(chunk))
+    except (IndexError, msgspec.DecodeError, RecursionError):
         return None
     if len(envelopes) != count:
         return None
-    if not _ODD_TYPES.isdisjoint([envelope.type for envelope in envelopes]):
-        for index, envelope in enumerate(envelopes):
-            if envelope.type in STATE_TYPES:
-                start = starts[index]
-                envelopes[index] = with_state(envelope, chunk[start : start + lengths[index] - 1])
-            elif envelope.type == "session":
-                return None
-    return ScannedChunk(
-        envelopes,
-        [offset + start for start in starts],
-        [length - 1 for length in lengths],
-        range(first_line, first_line + count),
-        count,
-        [],
-    )
+    others = [index for index, envelope in enumerate(envelopes) if envelope.type != "message"]
+    try:
+        for index in others:
+            envelopes[index] = complete(envelopes[index], lines[index][:-1])
+    except NoEntryError:
+        return None
+    lengths = list(map(len, lines))
+    offsets = list(accumulate(lengths, initial=offset))
+    offsets.pop()
+    return ScannedChunk(envelopes, offsets, lengths, range(first_line, first_line + count), count, [])
 
 
 def _scan_line_by_line(chunk: bytes, offset: int, first_line: int, migration: Migration | None) -> ScannedChunk:
-    envelopes: list[Envelope] = []
+    envelopes = Envelopes()
     offsets: list[int] = []
     lengths: list[int] = []
     lines: list[int] = []
@@ -100,6 +89,6 @@ def _scan_line_by_line(chunk: bytes, offset: int, first_line: int, migration: Mi
             faults.append(Fault(number, parent_fault, envelope.id, "its parent is no string: it counts as a root"))
         envelopes.append(envelope)
         offsets.append(start)
-        lengths.append(len(line.rstrip(b"\n")))
+        lengths.append(len(line.rstrip(b"\n")) + 1)
         lines.append(number)
     return ScannedChunk(envelopes, offsets, lengths, lines, number - first_line + 1, faults)

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from .abort import AbortSignal
-from .envelope import Envelope
+from .envelope import Envelopes
 from .header import SessionHeader
 from .report import Fault
 
@@ -18,7 +18,7 @@ class EntryBatch(Struct, frozen=True, gc=False):
     """Recorded entries in order. The first has the number `first_seq`; entries are numbered from 1."""
 
     first_seq: int
-    envelopes: list[Envelope]
+    envelopes: Envelopes
 
 
 class EventStore(Protocol):

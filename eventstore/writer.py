@@ -165,12 +165,13 @@ class LogWriter:
         self._synced = True
         self._durable_end = self.size
 
-    def rewrite(self, copy: Callable[[int, int], T]) -> tuple[LogWriter, T]:
+    def rewrite(self, copy: Callable[[int, int], T], size: int) -> tuple[LogWriter, T]:
         """Replace the file by what `copy(old descriptor, new descriptor)` writes; return its writer, locked,
         and what `copy` returned.
 
         The new file is whole, locked and synced before it takes the place of the old one, whose mode it keeps;
-        after any error the old one stands as it was. This writer is closed on success.
+        after any error, and when the old one is no longer of the `size` that was copied, the old one stands as
+        it was. This writer is closed on success.
         """
         temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.tmp")
         fd = os.open(temporary, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -183,6 +184,8 @@ class LogWriter:
                 raise OSError(errno.EDEADLK, "a new file is locked")
             copied = copy(self.fd, fd)
             os.fsync(fd)
+            if self.size != size:
+                raise OSError(errno.EBUSY, "another program writes to the file, which has to be migrated")
             os.replace(temporary, self.path)
         except BaseException:
             os.close(fd)
@@ -198,7 +201,7 @@ class LogWriter:
 
     def abandon_creation(self) -> bool:
         """Remove the file, if this writer created it and nothing in it was acknowledged; tell whether it did."""
-        if not self._created or self.failed is not None:
+        if not self._created or self.failed is not None or self.size:
             return False
         if same_file(self.fd, self.path):
             self.path.unlink()
@@ -207,7 +210,7 @@ class LogWriter:
 
     def close(self) -> None:
         """Sync what is not yet on the disk, and release the lock. Raises the sync's `OSError`, closed all the same."""
-        if self.fd < 0:
+        if self.fd < 0 or self.abandon_creation():
             return
         try:
             if not self._synced and self.failed is None:

@@ -157,7 +157,8 @@ def _message_of(entry: SessionEntry) -> Message | None:
 
 def _milliseconds(entry: SessionEntry) -> int:
     instant = instant_ms(entry.timestamp)
-    return int(instant) if instant is not None else 0
+    # The instant of a text is a float that may fall short of its millisecond by less than a microsecond.
+    return int(round(instant, 3)) if instant is not None else 0
 
 
 class _LastEntry:

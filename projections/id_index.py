@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_SEGMENT = 1 << 16
+_SEGMENT = 1 << 18
 
 
 class IdIndex:
@@ -21,17 +21,22 @@ class IdIndex:
                 return seq
         return 0
 
-    def get_many(self, ids: Sequence[str | None]) -> list[int]:
-        """Return the number of each id, 0 for None and for what is not known."""
-        newest = self._segments[-1].get
-        return [newest(entry_id) or self.get(entry_id) if entry_id is not None else 0 for entry_id in ids]
-
-    def are_new(self, ids: Sequence[str]) -> bool:
-        """Tell whether all ids differ and none is known."""
-        return len(set(ids)) == len(ids) and all(segment.keys().isdisjoint(ids) for segment in self._segments)
-
-    def add(self, ids: Sequence[str], first_seq: int) -> None:
-        """Number ids from `first_seq` on."""
+    def add(self, ids: Sequence[str], first_seq: int) -> list[tuple[int, int]]:
+        """Number ids from `first_seq` on; return (earlier, later number) of each that had one already."""
+        again = [] if self._are_new(ids) else self._numbered_again(ids, first_seq)
         if len(self._segments[-1]) >= _SEGMENT:
             self._segments.append({})
         self._segments[-1].update(zip(ids, range(first_seq, first_seq + len(ids)), strict=True))
+        return again
+
+    def _are_new(self, ids: Sequence[str]) -> bool:
+        return len(set(ids)) == len(ids) and all(segment.keys().isdisjoint(ids) for segment in self._segments)
+
+    def _numbered_again(self, ids: Sequence[str], first_seq: int) -> list[tuple[int, int]]:
+        pairs = []
+        here: dict[str, int] = {}
+        for seq, entry_id in enumerate(ids, first_seq):
+            if earlier := here.get(entry_id) or self.get(entry_id):
+                pairs.append((earlier, seq))
+            here[entry_id] = seq
+        return pairs

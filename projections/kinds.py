@@ -29,16 +29,14 @@ class KindTable:
         of_type, of_role = self._of_type, self._of_role
         try:
             return [
-                of_role[message.role]
-                if (message := envelope.message) is not None and envelope.type == "message"
-                else of_type[envelope.type]
+                of_role[message.role] if (message := envelope.message) is not None else of_type[envelope.type]
                 for envelope in envelopes
             ]
         except KeyError:
             return [self._number(envelope) for envelope in envelopes]
 
     def _number(self, envelope: Envelope) -> int:
-        message = envelope.message if envelope.type == "message" else None
+        message = envelope.message
         table, key = (self._of_type, envelope.type) if message is None else (self._of_role, message.role)
         if key not in table:
             table[key] = len(self.kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..eventstore.entries import LabelEntry
-from ..eventstore.envelope import Envelope, StateEnvelope
+from ..eventstore.envelope import Envelope, Envelopes
 
 
 class Labels:
@@ -22,10 +22,10 @@ class Labels:
 
     def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
         """Take in recorded entries in order."""
-        for seq, envelope in enumerate(envelopes, first_seq):
-            if type(envelope) is not StateEnvelope or not isinstance(label := envelope.state, LabelEntry):
+        for index, label in Envelopes.of(envelopes).states:
+            if not isinstance(label, LabelEntry):
                 continue
-            self.targets.append((seq, label.target_id))
+            self.targets.append((first_seq + index, label.target_id))
             if label.target_id is None:
                 continue
             if label.label:

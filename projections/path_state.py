@@ -19,7 +19,7 @@ from ..eventstore.entries import (
     ThinkingLevelChangeEntry,
     TtsrInjectionEntry,
 )
-from ..eventstore.envelope import Envelope, StateEnvelope
+from ..eventstore.envelope import Envelope, Envelopes, StateEnvelope
 from .service_tier import normalise_service_tier
 from .tree import ROOT, Tree
 
@@ -34,6 +34,7 @@ FoldedEntry = (
     | ThinkingLevelChangeEntry
     | TtsrInjectionEntry
 )
+_FOLDED_CLASSES = frozenset(FoldedEntry.__args__)
 
 
 class InjectedRules(Struct, frozen=True):
@@ -75,8 +76,7 @@ class PathState:
         self._record_at = array("I", [0])
         self._folded: dict[int, FoldedEntry] = {}
         # The model of the assistant messages in file order, noted where it changes.
-        self._provider: str | None = None
-        self._model: str | None = None
+        self._answering: tuple[str | None, str | None] = (None, None)
         self._model_seqs: list[int] = [0]
         self._models: list[str | None] = [None]
         self._settled = True
@@ -87,15 +87,40 @@ class PathState:
 
     def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
         """Take in recorded entries in order."""
-        record_at, parents = self._record_at, self._tree.parents
-        settled = self._settled = self._settled and self._tree.settled
-        for seq, envelope in enumerate(envelopes, first_seq):
+        envelopes = Envelopes.of(envelopes)
+        self._settled = self._settled and self._tree.settled
+        start = 0
+        if self._settled and {(reply.provider, reply.model) for reply in envelopes.replies} <= {self._answering}:
+            # Between settings, runs of entries mostly change nothing.
+            for index, state in envelopes.states:
+                if type(state) in _FOLDED_CLASSES:
+                    self._fold_run(first_seq, envelopes, start, index)
+                    self._fold_one_by_one(first_seq, envelopes, index, index + 1)
+                    start = index + 1
+            self._fold_run(first_seq, envelopes, start, len(envelopes))
+        else:
+            self._fold_one_by_one(first_seq, envelopes, 0, len(envelopes))
+
+    def _fold_run(self, first_seq: int, envelopes: Envelopes, start: int, stop: int) -> None:
+        """Fold entries without settings whose replies are all of the model that answered last."""
+        record_at = self._record_at
+        first = len(record_at)
+        for parent in self._tree.parents[first_seq + start : first_seq + stop]:
+            record_at.append(record_at[parent])
+        model = self._models[-1]
+        if any(self._record_with_model(record, model) != record for record in set(record_at[first:])):
+            del record_at[first:]
+            self._fold_one_by_one(first_seq, envelopes, start, stop)
+
+    def _fold_one_by_one(self, first_seq: int, envelopes: Envelopes, start: int, stop: int) -> None:
+        record_at, parents, settled = self._record_at, self._tree.parents, self._settled
+        for seq in range(first_seq + start, first_seq + stop):
+            envelope = envelopes[seq - first_seq]
             record = record_at[parents[seq]] if settled else 0
             message = envelope.message
             if message is not None:
-                if message.role == "assistant" and envelope.type == "message":
-                    if message.model != self._model or message.provider != self._provider:
-                        self._note_model(seq, message.provider, message.model)
+                if message.role == "assistant":
+                    self._note_model(seq, message.provider, message.model)
                     if settled:
                         record = self._record_with_model(record, self._models[-1])
             elif type(envelope) is StateEnvelope and isinstance(state := envelope.state, FoldedEntry):
@@ -105,9 +130,10 @@ class PathState:
             record_at.append(record)
 
     def _note_model(self, seq: int, provider: str | None, model: str | None) -> None:
-        self._provider, self._model = provider, model
-        self._model_seqs.append(seq)
-        self._models.append(f"{provider}/{model}" if provider and model else None)
+        if self._answering != (provider, model):
+            self._answering = provider, model
+            self._model_seqs.append(seq)
+            self._models.append(f"{provider}/{model}" if provider and model else None)
 
     def _record_with_model(self, number: int, model: str | None) -> int:
         """An assistant's model is the default until one was chosen (C-13)."""

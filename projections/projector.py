@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from ..eventstore.abort import AbortSignal
+from ..eventstore.envelope import Envelopes
 from ..eventstore.report import Fault, Report
 from ..eventstore.store import EntryBatch, EventStore
 from .labels import Labels
@@ -34,7 +35,7 @@ class Projector:
     def apply(self, batch: EntryBatch) -> None:
         """Fold the next batch; what was folded before is passed over."""
         known = self.position + 1 - batch.first_seq
-        envelopes = batch.envelopes[known:] if known > 0 else batch.envelopes
+        envelopes = Envelopes(batch.envelopes[known:]) if known > 0 else batch.envelopes
         if not envelopes:
             return
         for projection in self._projections:
@@ -58,12 +59,16 @@ class Projector:
 
     def _tree_faults(self) -> Iterator[Fault]:
         tree, line = self.tree, self._store.line_number
-        for seq, later in tree.duplicates:
-            detail = f"the id stands again on line {line(later)}, which counts"
+        for seq, _ in tree.duplicates:
+            detail = f"the id stands again on line {line(tree.find(tree.ids[seq]))}, which counts"
             yield Fault(line(seq), "duplicate-id", tree.ids[seq], detail)
+        # A line whose id stands again is not in the tree: whatever its parent is, it does no harm.
         for seq, parent_id in tree.orphans:
-            yield Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file")
-        for seq, parent_id in tree.cycles:
+            if not tree.is_replaced(seq):
+                yield Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file")
+        for seq, parent_id in dict(tree.cycles).items():
+            if tree.is_replaced(seq):
+                continue
             detail = "it is its own parent" if parent_id == tree.ids[seq] else f"its parent {parent_id} is below it"
             yield Fault(line(seq), "cycle", tree.ids[seq], f"{detail}: it counts as a root")
         for seq in tree.times.unreadable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..eventstore.entries import SessionInfoEntry, TitleChangeEntry
-from ..eventstore.envelope import Envelope, StateEnvelope
+from ..eventstore.envelope import Envelope, Envelopes
 from ..eventstore.header import SessionHeader
 
 
@@ -23,10 +23,7 @@ class SessionName:
 
     def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
         """Take in recorded entries in order."""
-        for seq, envelope in enumerate(envelopes, first_seq):
-            if type(envelope) is not StateEnvelope:
-                continue
-            state = envelope.state
+        for index, state in Envelopes.of(envelopes).states:
             if isinstance(state, SessionInfoEntry):
                 name = state.name
             elif isinstance(state, TitleChangeEntry):
@@ -35,4 +32,4 @@ class SessionName:
                 continue
             if name and (name := name.strip()):
                 self.name = name
-                self.entries.append(seq)
+                self.entries.append(first_seq + index)

@@ -22,6 +22,10 @@ class SessionTreeNode(Struct, frozen=True, eq=False):
     children: list[SessionTreeNode] = field(default_factory=list)
     label: str | None = None
 
+    def __repr__(self) -> str:
+        # A deep tree must be printable: one level, not all.
+        return f"SessionTreeNode(entry={self.entry!r}, children=[{len(self.children)} nodes], label={self.label!r})"
+
 
 async def build_tree(
     tree: Tree, labels: Mapping[str, str], entries: Mapping[int, SessionEntry], signal: AbortSignal | None = None

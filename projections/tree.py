@@ -60,42 +60,39 @@ class Tree:
         named = [envelope.parent_id for envelope in envelopes]
         self._kind_numbers.extend(self._kinds.numbers(envelopes))
         self.times.extend(first_seq, [envelope.timestamp for envelope in envelopes])
-        if not self._index.are_new(ids):
-            self._note_duplicates(first_seq, ids)
-        self._index.add(ids, first_seq)
-        previous = self.ids[-1]
+        self._note_duplicates(self._index.add(ids, first_seq))
+        above = [self.ids[-1], *ids[:-1]]
         self.ids += ids
-        if first_seq > 1 and named[0] == previous and named[1:] == ids[:-1]:
-            self.parents.extend(range(first_seq - 1, first_seq + len(ids) - 1))
-        else:
-            self._link(first_seq, named)
+        self.parents.extend(range(first_seq - 1, first_seq - 1 + len(ids)))
+        if named != above or first_seq == 1:
+            self._link(first_seq, named, above)
         if self._waiting and not self._waiting.keys().isdisjoint(ids):
             self.settled = False
 
-    def _link(self, first_seq: int, named: Sequence[str | None]) -> None:
-        far = self._far_children
-        parents = self._index.get_many(named)
-        for seq, parent in enumerate(parents, first_seq):
-            if parent == ROOT:
-                parent_id = named[seq - first_seq]
-                if parent_id is not None:
-                    self._waiting.setdefault(parent_id, []).append(seq)
+    def _link(self, first_seq: int, named: Sequence[str | None], above: Sequence[str]) -> None:
+        """Link the entries whose parent is not the one right above them."""
+        far = [
+            index
+            for index, (parent_id, previous) in enumerate(zip(named, above, strict=True))
+            if parent_id != previous
+        ]
+        for index in far if first_seq > 1 or 0 in far else [0, *far]:
+            seq, parent_id = first_seq + index, named[index]
+            parent = self._index.get(parent_id) if parent_id is not None else ROOT
+            if parent == ROOT and parent_id is not None:
+                self._waiting.setdefault(parent_id, []).append(seq)
             elif parent >= seq:
                 if parent == seq:
                     self._own_parents.append(seq)
                 self.settled = False
+            self.parents[seq] = parent
             if parent != seq - 1:
-                far.setdefault(parent, []).append(seq)
-        self.parents.extend(parents)
+                self._far_children.setdefault(parent, []).append(seq)
 
-    def _note_duplicates(self, first_seq: int, ids: Sequence[str]) -> None:
-        here: dict[str, int] = {}
-        for seq, entry_id in enumerate(ids, first_seq):
-            earlier = here.get(entry_id) or self._index.get(entry_id)
-            if earlier:
-                self._replaced[earlier] = seq
-                self.settled = False
-            here[entry_id] = seq
+    def _note_duplicates(self, pairs: Sequence[tuple[int, int]]) -> None:
+        for earlier, later in pairs:
+            self._replaced[earlier] = later
+            self.settled = False
 
     def settle(self) -> None:
         """Make the tree right after damage, at once."""

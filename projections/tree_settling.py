@@ -19,7 +19,7 @@ class SettledTree(Struct, frozen=True):
     far_children: dict[int, list[int]]
     """Children by parent, but for a child that stands right behind its parent."""
     cut: dict[int, int]
-    """Entries at which a cycle was cut, with the parent that their line names."""
+    """Entries at which a cycle was cut, own parents too, with the parent that their line names."""
     ordered: bool
 
 
@@ -27,7 +27,8 @@ def settle_tree(parents: array[int], replaced: Mapping[int, int]) -> Iterator[Se
     """Yield None after each step of bounded work, and the result last.
 
     `parents`: the parent that each line names, 0 for none, and is changed; `replaced`: entries whose id stands
-    again later, with that later entry, which takes their place. A cycle is cut at its first entry.
+    again later, with that later entry, which takes their place. A cycle is cut at its first entry; an entry that
+    is its own parent is a cycle of one.
     """
     stands_for: dict[int, int] = {}
     for seq in sorted(replaced, reverse=True):
@@ -51,9 +52,7 @@ def settle_tree(parents: array[int], replaced: Mapping[int, int]) -> Iterator[Se
             if len(walk) % _STEP == 0:
                 yield None
             named = parents[seq]
-            parent = stands_for.get(named, named)
-            parents[seq] = parent = _ROOT if parent == seq else parent
-            seq = parent
+            parents[seq] = seq = stands_for.get(named, named)
         if state[seq] == _ON_WALK:
             cycle = walk[walk.index(seq) :]
             first = min(cycle)

@@ -139,8 +139,8 @@ async def test_a_fork_at_an_open_tool_call_keeps_the_call_and_names_it(
         built = await session.build_session_context()
         assert [text for _, text in context_pairs(built)] == context
         assert list(built.open_tool_calls) == open_calls
-        calls = [part["id"] for part in (await session.get_entry("a1")).message["content"] if "arguments" in part]
-        assert calls == ["t1", "t2"]
+        entry: Any = await session.get_entry("a1")
+        assert [part["id"] for part in entry.message["content"] if "arguments" in part] == ["t1", "t2"]
 
 
 async def test_an_append_behind_an_open_tool_call_keeps_the_context_whole(

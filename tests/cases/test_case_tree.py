@@ -98,6 +98,21 @@ async def test_a_file_of_version_1_becomes_one_chain_of_version_3(
         assert context_pairs(await session.build_session_context()) == [*migrated, ["user", "six"]]
 
 
+@pytest.mark.parametrize("index", ["0", "99", "-1", "1.5", "1e999", "true", "null", '"3"', "[3]"])
+async def test_an_index_anchor_that_names_no_entry_keeps_nothing(
+    index: str, copy_case: CopyCase, context_pairs: Pairs
+) -> None:
+    """F-102, C-32: the field goes in every case."""
+    path = copy_case("27")
+    anchor = f'"firstKeptEntryIndex":{index}'
+    path.write_bytes(path.read_bytes().replace(b'"firstKeptEntryIndex":3', anchor.encode()))
+    async with await SessionManager.open(path) as session:
+        texts = [text for _, text in context_pairs(await session.build_session_context())]
+        assert texts == ["so far", "hook speaks", "five"]
+        await session.append_message({"role": "user", "content": "six"})
+    assert b"firstKeptEntryIndex" not in path.read_bytes()
+
+
 async def test_ids_given_by_a_migration_are_unique_even_if_their_source_repeats_itself(
     copy_case: CopyCase, context_pairs: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

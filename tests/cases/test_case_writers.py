@@ -43,6 +43,8 @@ from sessiontree import SessionManager
 
 async def main():
     async with await SessionManager.open(sys.argv[1], lock_timeout=60, durability="os") as session:
+        print("open", flush=True)
+        sys.stdin.readline()
         for number in range(50):
             await session.append_message({"role": "user", "content": sys.argv[2] * 200_000})
 
@@ -51,13 +53,24 @@ asyncio.run(main())
 
 
 async def test_two_processes_that_wait_for_the_lock_lose_nothing(copy_case: CopyCase) -> None:
-    """D5: every line is whole, whoever came first."""
+    """D5: both opened at `a1`, every line is whole, and each process's messages are a branch of their own."""
     path = copy_case("38")
+    pipe = asyncio.subprocess.PIPE
     arguments = (sys.executable, "-c", APPEND_FIFTY, str(path))
-    processes = [await asyncio.create_subprocess_exec(*arguments, letter) for letter in "xy"]
-    assert [await process.wait() for process in processes] == [0, 0]
+    processes = [await asyncio.create_subprocess_exec(*arguments, letter, stdin=pipe, stdout=pipe) for letter in "xy"]
+    for process in processes:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"open\n"
+    await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
+    assert [process.returncode for process in processes] == [0, 0]
     async with await SessionManager.open(path) as session:
         assert (session.entry_count, session.report.faults) == (102, [])
-        first, second = session.child_ids("a1")
-        assert {session.shape(entry_id).parent_id for entry_id in (first, second)} == {"a1"}
-        assert len(session.path_ids()) == 52
+        texts = set()
+        for first in session.child_ids("a1"):
+            leaf = first
+            while children := session.child_ids(leaf):
+                (leaf,) = children
+            branch = (await session.build_session_context(leaf)).messages[2:]
+            assert len(branch) == 50
+            texts |= {message["content"][:1] for message in branch}
+        assert texts == {"x", "y"}

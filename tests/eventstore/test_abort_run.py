@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Generator, Iterator
 
 import pytest
 
-from sessiontree.eventstore.abort import AbortController, AbortError
+from sessiontree.eventstore.abort import GRACE, AbortController, AbortError, AbortSignal
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +98,25 @@ async def test_run_takes_any_awaitable() -> None:
     assert await signal.run(anext(iterator)) == "item"
     with pytest.raises(StopAsyncIteration):
         await signal.run(anext(iterator))
+
+
+async def test_a_child_that_cancels_itself_ends_run_as_cancelled() -> None:
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await AbortController().signal.run(give_up())
+
+
+async def test_a_timeout_ends_run_with_its_timeout_error_as_the_cause() -> None:
+    signal = AbortSignal.any([AbortController().signal, AbortSignal.timeout(0.01)])
+    with pytest.raises(AbortError) as caught:
+        await signal.run(asyncio.sleep(3600))
+    assert isinstance(caught.value.__cause__, TimeoutError)
+
+
+def test_the_grace_of_a_child_is_50_ms() -> None:
+    assert GRACE == 0.05
 
 
 # Already aborted

@@ -57,7 +57,8 @@ class Child:
             except asyncio.CancelledError:
                 self.cancelled += 1
                 self.stopping.set()
-                await asyncio.sleep(0)  # cleaning up takes a turn
+                for _ in range(10):  # cleaning up takes a few turns of the loop
+                    await asyncio.sleep(0)
                 if not self._stubborn or self.cancelled > 1:
                     raise
         if isinstance(self._at_the_end, str):
@@ -67,7 +68,7 @@ class Child:
     def assert_stopped(self) -> None:
         assert self.task is not None
         assert self.task.cancelled()
-        assert self.cancelled == 1
+        assert self.task.cancelling() == self.cancelled == 1
         assert stragglers() == frozenset()
 
     async def end(self) -> None:
@@ -92,14 +93,6 @@ async def outcome(outer: asyncio.Task[str]) -> BaseException | str:
     return outer.exception() or outer.result()
 
 
-async def test_a_child_that_was_cancelled_by_another_ends_run_as_cancelled() -> None:
-    child = Child()
-    outer = await started(AbortController().signal, child)
-    assert child.task is not None
-    child.task.cancel()
-    assert isinstance(await outcome(outer), asyncio.CancelledError)
-
-
 # Abort
 
 
@@ -117,14 +110,6 @@ async def test_an_abort_cancels_the_child_waits_for_it_and_raises_abort_error(fr
     assert error.reason == "enough"
     child.assert_stopped()
     assert not controller.signal._listeners
-
-
-async def test_a_timeout_ends_run_with_its_timeout_error_as_the_cause() -> None:
-    child = Child()
-    signal = AbortSignal.any([AbortController().signal, AbortSignal.timeout(0.01)])
-    with pytest.raises(AbortError) as caught:
-        await signal.run(child.work())
-    assert isinstance(caught.value.__cause__, TimeoutError)
 
 
 async def test_runs_within_runs_on_one_signal_all_end() -> None:
@@ -236,14 +221,30 @@ async def test_an_outer_cancel_wins_over_an_abort_in_the_same_tick(abort_first: 
 
 
 @pytest.mark.parametrize("first", ["abort", "cancel"])
-async def test_an_outer_cancel_in_the_grace_is_raised_at_once(first: str) -> None:
+async def test_an_outer_cancel_in_the_grace_is_raised_when_the_child_has_ended(first: str) -> None:
     controller = AbortController()
     child = Child(stubborn=True)
     outer = await started(controller.signal, child)
-    stop = {"abort": controller.abort, "cancel": outer.cancel}
-    stop[first]()
+    (controller.abort if first == "abort" else outer.cancel)()
     await child.stopping.wait()
-    outer.cancel()
+    for _ in range(3):
+        outer.cancel()
+        await asyncio.sleep(0)
+    assert not outer.done()
+    await child.end()
+    assert isinstance(await outcome(outer), asyncio.CancelledError)
+    assert child.task is not None
+    assert child.task.cancelling() == 1
+
+
+@pytest.mark.usefixtures("real_grace")
+async def test_outer_cancels_in_the_grace_do_not_make_it_endless() -> None:
+    child = Child(stubborn=True)
+    outer = await started(AbortController().signal, child)
+    async with asyncio.timeout(GUARD):
+        while not outer.done():
+            outer.cancel()
+            await asyncio.sleep(0)
     assert isinstance(await outcome(outer), asyncio.CancelledError)
     assert stragglers() == {child.task}
     await child.end()
@@ -264,10 +265,6 @@ async def test_an_abort_in_the_grace_of_an_outer_cancel_does_not_replace_it() ->
 # Children that do not stop
 
 
-def test_the_grace_is_50_ms() -> None:
-    assert GRACE == 0.05
-
-
 @pytest.mark.usefixtures("real_grace")
 @pytest.mark.parametrize("at_the_end", ["late result", ValueError, asyncio.CancelledError])
 @pytest.mark.parametrize("aborted", [True, False])
@@ -277,10 +274,7 @@ async def test_a_child_that_does_not_stop_is_left_to_the_stragglers(
     controller = AbortController()
     child = Child(stubborn=True, at_the_end=at_the_end)
     outer = await started(controller.signal, child)
-    if aborted:
-        controller.abort()
-    else:
-        outer.cancel()
+    (controller.abort if aborted else outer.cancel)()
     assert isinstance(await outcome(outer), AbortError if aborted else asyncio.CancelledError)
     assert stragglers() == {child.task}
     assert not controller.signal._listeners

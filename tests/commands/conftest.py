@@ -1,0 +1,167 @@
+"""What the tests of the command side share: sessions of both kinds, hand-made files, a disk that fails on request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sessiontree import SessionManager
+
+HEADER = {"type": "session", "version": 3, "id": "made-by-hand", "timestamp": "2026-01-05T10:00:00.000Z", "cwd": "/p"}
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test touches the sessions of the person who runs it."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SESSIONTREE_DIR", str(tmp_path / "home" / "sessions"))
+
+
+Make = Callable[..., Awaitable[SessionManager]]
+
+
+@pytest.fixture
+async def make_file(tmp_path: Path) -> AsyncIterator[Make]:
+    """Makes sessions with a file below `tmp_path`; options as of `SessionManager.create`."""
+    made: list[SessionManager] = []
+
+    async def make(**options: Any) -> SessionManager:
+        made.append(
+            await SessionManager.create(**{"cwd": "/proj/demo", "sessions_dir": tmp_path / "sessions", **options})
+        )
+        return made[-1]
+
+    yield make
+    for session in made:
+        await session.close()
+
+
+@pytest.fixture(params=["file", "memory"])
+async def make(request: pytest.FixtureRequest, make_file: Make) -> AsyncIterator[Make]:
+    """Makes sessions of one kind, then of the other: what holds for a file holds in memory (F-117)."""
+    made: list[SessionManager] = []
+
+    async def make_in_memory(**options: Any) -> SessionManager:
+        made.append(await SessionManager.in_memory(**{"cwd": "/proj/demo", **options}))
+        return made[-1]
+
+    yield make_file if request.param == "file" else make_in_memory
+    for session in made:
+        await session.close()
+
+
+@pytest.fixture
+async def session(make: Make) -> SessionManager:
+    """A new session."""
+    return await make()
+
+
+@pytest.fixture
+def write_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a session file of these records, `type` message by default; returns its path."""
+
+    def write(records: Iterable[dict[str, Any]], *, name: str = "session.jsonl", **header: Any) -> Path:
+        path = tmp_path / "by-hand" / name
+        path.parent.mkdir(exist_ok=True)
+        lines = [{**HEADER, **header}]
+        for number, record in enumerate(records, 1):
+            base: dict[str, Any] = {
+                "type": "message",
+                "parentId": None,
+                "timestamp": f"2026-01-05T10:00:{number:02}.000Z",
+            }
+            if record.get("type", "message") == "message":
+                base["message"] = {"role": "user", "content": record["id"]}
+            lines.append({**base, **record})
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def records() -> Callable[[SessionManager], list[dict[str, Any]]]:
+    """Reads the lines of a session's file: what a foreign program would see."""
+
+    def read(session: SessionManager) -> list[dict[str, Any]]:
+        assert session.session_file is not None
+        text = Path(session.session_file).read_bytes().decode("utf-8")
+        assert text.endswith("\n")
+        return [json.loads(line) for line in text[:-1].split("\n")]
+
+    return read
+
+
+class Disk:
+    """Stands for `os` in the writer: counts syncs, and fails, writes short or holds still when told to."""
+
+    def __init__(self) -> None:
+        self.syncs = 0
+        self.most = 1 << 30
+        """Bytes that one write takes."""
+        self.left = 1 << 60
+        """Bytes until the disk is full."""
+        self.errors: list[OSError] = []
+        """Raised by the next writes, one each."""
+        self.sync_error: OSError | None = None
+        self.on_write: Callable[[int], None] | None = None
+        """Called with the descriptor before each write, in the writer's thread."""
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self._loop = asyncio.get_running_loop()
+        self._held = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def hold(self) -> None:
+        """Let the next write begin, and wait there until `go_on` is set."""
+        self.go_on.clear()
+
+    async def holds(self) -> None:
+        """Return when a write has begun and waits."""
+        async with asyncio.timeout(20):
+            await self._held.wait()
+        self._held.clear()
+
+    def write(self, fd: int, data: memoryview) -> int:
+        if not self.go_on.is_set():
+            self._loop.call_soon_threadsafe(self._held.set)
+            self.go_on.wait(20)
+        if self.on_write is not None:
+            self.on_write(fd)
+        if self.errors:
+            raise self.errors.pop(0)
+        if self.left <= 0:
+            raise OSError(28, "No space left on device")
+        count = os.write(fd, data[: min(self.most, self.left)])
+        self.left -= count
+        return count
+
+    def sync_data(self, fd: int) -> None:
+        self.syncs += 1
+        if self.sync_error is not None:
+            raise self.sync_error
+        os.fdatasync(fd) if hasattr(os, "fdatasync") else os.fsync(fd)
+
+    def fsync(self, fd: int) -> None:
+        self.syncs += 1
+        if self.sync_error is not None:
+            raise self.sync_error
+        os.fsync(fd)
+
+
+@pytest.fixture
+async def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """The disk behind the writer."""
+    disk = Disk()
+    monkeypatch.setattr("sessiontree.eventstore.writer.os", disk)
+    monkeypatch.setattr("sessiontree.eventstore.writer._sync_data", disk.sync_data)
+    return disk
