@@ -21,17 +21,20 @@ from .write_commands import append_command, fork_command, label_command
 
 REFUSED = 2
 """The status of what cannot be done as it was asked for: one line says why, nothing was written."""
-_UNEXPECTED = 1
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
 
-class _FailedError(click.ClickException):
-    """Raised when a command failed: the one line for people, and the exit status."""
+class _RefusedError(click.ClickException):
+    """Raised when a command could not do what it was asked for: the one line for people."""
 
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
+    exit_code = REFUSED
+
+
+class _UnexpectedError(click.ClickException):
+    """Raised for an exception that no command expects: the one line for people."""
+
+    exit_code = 1
 
 
 class _SessionTreeGroup(click.Group):
@@ -72,17 +75,16 @@ def _usage_message(error: click.UsageError) -> str:
     return f"{error.format_message()} ({command} --help tells more)"
 
 
-def _failure(error: Exception) -> _FailedError:
+def _failure(error: Exception) -> click.ClickException:
     from ..eventstore.errors import SessionTreeError
 
     if isinstance(error, SessionTreeError):
-        return _FailedError(str(error), REFUSED)
+        return _RefusedError(str(error))
     if isinstance(error, OSError):
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        return _FailedError(place + (error.strerror or str(error)), REFUSED)
+        return _RefusedError(place + (error.strerror or str(error)))
     detail = f": {error}" if str(error) else ""
-    message = f"unexpected {type(error).__name__}{detail} (sessiontree --debug COMMAND … shows where)"
-    return _FailedError(message, _UNEXPECTED)
+    return _UnexpectedError(f"unexpected {type(error).__name__}{detail} (sessiontree --debug COMMAND … shows where)")
 
 
 def _complain(message: str) -> None:

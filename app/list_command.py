@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .async_run import run
 from .session_target import json_option, sessions_dir_options
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def list_command(directory: Path, cwd: str | None, show_all: bool, as_json: bool
 
     Activity is the time of the last message. Damaged files come last, with what is wrong with them.
     """
-    infos = asyncio.run(_find(directory, cwd, None if show_all else NEWEST))
+    infos = run(_find(directory, cwd, None if show_all else NEWEST))
     shown = infos if show_all else infos[:NEWEST]
     if as_json:
         from .output import print_json
@@ -58,7 +58,9 @@ def _print_table(infos: list[SessionInfo], shown: list[SessionInfo], directory: 
     lines = []
     if not infos:
         whose = f" of {cwd}" if cwd is not None else ""
-        lines.append(clean(f"no sessions{whose} in {directory}{'' if directory.is_dir() else ', which does not exist'}"))
+        lines.append(
+            clean(f"no sessions{whose} in {directory}{'' if directory.is_dir() else ', which does not exist'}")
+        )
     if sessions:
         ids = shortest_ids(infos, directory)
         short_ids = [ids[info.path] for info in sessions]

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-import click
-
 _LINES_AT_ONCE = 512
 
 # C1, DEL, bidirectional controls, as UTF-8. In JSON text they stand in strings only, so their escapes mean the same.
@@ -41,7 +39,7 @@ def print_json(value: Any, *, pretty: bool = True) -> None:
     if pretty:
         try:
             text = msgspec.json.format(text, indent=2)
-        except msgspec.DecodeError:  # a lone surrogate, which stays an escape
+        except msgspec.DecodeError:  # a lone surrogate; it stays an escape
             plain = json.dumps(json.loads(text), ensure_ascii=False, indent=2)
             text = plain.encode("utf-8", "backslashreplace")
     print_json_text(text)
@@ -50,9 +48,9 @@ def print_json(value: Any, *, pretty: bool = True) -> None:
 def print_json_text(text: bytes) -> None:
     """Print JSON text that is there already; bytes that are not UTF-8 become U+FFFD."""
     text = text.decode("utf-8", "replace").encode("utf-8")
-    stdout = click.get_binary_stream("stdout")
-    stdout.write(_UNSAFE.sub(_escaped, text) + b"\n")
-    stdout.flush()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(_UNSAFE.sub(_escaped, text) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def _escaped(found: re.Match[bytes]) -> bytes:

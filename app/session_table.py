@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -80,13 +79,22 @@ def shortest_ids(sessions: Sequence[SessionInfo], directory: Path) -> dict[Path,
     found: dict[Path, str] = {}
     for place, info in enumerate(ordered):
         own = info.id or ""
-        neighbours = [other.id or "" for other in (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2])]
+        neighbours = [
+            other.id or "" for other in (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2])
+        ]
         if own in neighbours or not own:
             found[info.path] = shown_path(info.path, directory)
         else:
-            shared = max((len(commonprefix([own, other])) for other in neighbours), default=0)
+            shared = max((_shared(own, other) for other in neighbours), default=0)
             found[info.path] = own[: max(ID_LENGTH, shared + 1)]
     return found
+
+
+def _shared(one: str, other: str) -> int:
+    """The number of characters with which both begin."""
+    return next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
 
 def size_text(size: int) -> str:

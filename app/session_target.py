@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTarget:
+class SessionTarget(NamedTuple):
     """What was typed for FILE, and the directory in which sessions are looked for."""
 
     text: str

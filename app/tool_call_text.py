@@ -35,13 +35,19 @@ def tool_calls(messages: Iterable[Mapping[str, Any]]) -> dict[str, ToolCall]:
     return calls
 
 
+def without_bulk(call: ToolCall) -> ToolCall:
+    """The same call for a row, without the contents that `write` and `edit` carry: no row shows them."""
+    path = _path(call.arguments)
+    return ToolCall(call.name, {"path": path}) if call.name in ("write", "edit") and path else call
+
+
 def tool_call_text(call: ToolCall, *, home: str = "", whole: bool = False) -> str:
     """U-43: the call in brackets. A call without the argument that its form needs takes the general form.
 
     `home`: the directory that is written `~`. `whole`: without the limits on length.
     """
     name, arguments = call
-    path = _shorten_home(_text(arguments, "path") or _text(arguments, "file_path"), home)
+    path = _shorten_home(_path(arguments), home)
     pattern = _text(arguments, "pattern")
     command = _text(arguments, "command")
     if name == "read" and path:
@@ -57,6 +63,10 @@ def tool_call_text(call: ToolCall, *, home: str = "", whole: bool = False) -> st
     if name == "ls":
         return f"[ls: {path or '.'}]"
     return f"[{name}: {_cut(_json(arguments), ARGUMENTS_LIMIT, whole)}]"
+
+
+def _path(arguments: Mapping[str, Any]) -> str:
+    return _text(arguments, "path") or _text(arguments, "file_path")
 
 
 def _text(arguments: Mapping[str, Any], name: str) -> str:

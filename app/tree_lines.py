@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ..eventstore.entries import MessageEntry, SessionEntry
 from .cells import clean
@@ -60,7 +60,7 @@ class VisibleRows:
         self._labels = labels
         self._leaf_id = leaf_id
         self._mode = mode
-        self._tokens: Sequence[str] = query_tokens(query)
+        self._tokens = query_tokens(query)
         self._home = home
 
     def add(self, entry: SessionEntry) -> None:

@@ -13,6 +13,8 @@ LAST = "└─ "
 GUTTER = "│  "
 BLANK = "   "
 LEVEL_WIDTH = len(BLANK)
+MOST_LEVELS = 100
+"""The levels of a row without a width. With all of them a text would be quadratic in the depth of its branches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def render_row(
     width: int | None = None,
     selected: bool = False,
 ) -> str:
-    """U-30: one row, at most `width` cells (at least 1); None: as long as it is, with all its levels.
+    """U-30: one row, at most `width` cells (at least 1); None: its whole text, behind up to `MOST_LEVELS` levels.
 
     A long label leaves half of the row's room to the text. `text` is clean (`row_text`), `label` need not be.
     """
@@ -118,7 +120,7 @@ def render_row(
     shown_label = clean(label or "").strip()
     if width is None:
         label_part = f"[{shown_label}] " if shown_label else ""
-        return cursor + row_prefix(rows, row) + bullet + label_part + text
+        return cursor + row_prefix(rows, row, MOST_LEVELS) + bullet + label_part + text
     start = cursor + row_prefix(rows, row, max_levels(width)) + bullet
     if shown_label:
         room = (width - cell_width(start)) // 2 - len("[] ")

@@ -51,6 +51,10 @@ class PendingAppend:
         self._waiters.clear()
 
 
+def _lines(batch: Sequence[PendingAppend]) -> list[bytes]:
+    return [entry.line for append in batch for entry in append.entries]
+
+
 RecordNow = Callable[[list[bytes]], bool]
 Record = Callable[[list[bytes]], Awaitable[None]]
 Lost = Callable[[dict[str, str | None]], None]
@@ -82,25 +86,12 @@ class AppendQueue:
     def submit(self, entries: Sequence[PendingEntry]) -> PendingAppend:
         """Hand entries over. Their order against other calls is settled here."""
         append = PendingAppend(entries)
-        if self._pump_task is None and self._try_now(append):
-            return append
         for entry in entries:
             self._by_id[entry.entry_id] = append
         self._queue.append(append)
         if self._pump_task is None:
             self._pump_task = asyncio.get_running_loop().create_task(self._pump())
         return append
-
-    def _try_now(self, append: PendingAppend) -> bool:
-        try:
-            if not self._record_now([entry.line for entry in append.entries]):
-                return False
-        except AppendError as error:
-            self._lost({entry.entry_id: entry.parent_id for entry in append.entries[error.recorded :]})
-            append.settle(error)
-        else:
-            append.settle()
-        return True
 
     async def wait(self, append: PendingAppend) -> None:
         """Return when the entries are recorded; raise what kept them from it.
@@ -139,13 +130,14 @@ class AppendQueue:
     async def _pump(self) -> None:
         try:
             while self._queue:
+                if self._try_now():
+                    continue
                 await self._get_ready()
                 batch = self._take()
                 try:
-                    await self._record([entry.line for append in batch for entry in append.entries])
+                    await self._record(_lines(batch))
                 except BaseException as error:
-                    recorded = error.recorded if isinstance(error, AppendError) else 0
-                    self._settle_failed(batch, recorded, error)
+                    self._settle_failed(batch, error)
                     if not isinstance(error, Exception):
                         raise
                 else:
@@ -154,11 +146,26 @@ class AppendQueue:
             # Whatever it is, the callers who wait raise it.
             if isinstance(error, asyncio.CancelledError):
                 error = SessionClosedError("the event loop was stopped before the entries were recorded")
-            self._settle_failed(list(self._queue), 0, error)
+            self._settle_failed(list(self._queue), error)
             if not isinstance(error, Exception):
                 raise
         finally:
             self._pump_task = None
+
+    def _try_now(self) -> bool:
+        batch = self._take()
+        try:
+            recorded = self._record_now(_lines(batch))
+        except Exception as error:  # noqa: BLE001 - the callers who wait raise it
+            self._settle_failed(batch, error)
+            return True
+        if recorded:
+            self._settle(batch)
+        else:
+            self._queue.extendleft(reversed(batch))
+            for append in batch:
+                append.taken = False
+        return recorded
 
     def _take(self) -> list[PendingAppend]:
         batch: list[PendingAppend] = []
@@ -175,8 +182,9 @@ class AppendQueue:
         for append in batch:
             append.settle()
 
-    def _settle_failed(self, batch: Sequence[PendingAppend], recorded: int, error: BaseException) -> None:
-        """The first `recorded` lines are in the log; the rest, and what hangs on it, never will be."""
+    def _settle_failed(self, batch: Sequence[PendingAppend], error: BaseException) -> None:
+        """What the error says is recorded is in the log; the rest, and what hangs on it, never will be."""
+        recorded = error.recorded if isinstance(error, AppendError) else 0
         failed: list[PendingAppend] = []
         lost: dict[str, str | None] = {}
         for append in batch:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import time
 from typing import Protocol, TypeVar
 
-from ..eventstore.abort import AbortSignal
+from ..eventstore.abort import AbortSignal, stragglers
 from ..eventstore.entries import SessionEntry
 from ..eventstore.errors import (
     AppendError,
@@ -22,6 +22,7 @@ from ..eventstore.errors import (
     SessionRewrittenError,
 )
 from ..eventstore.ids import new_entry_id
+from ..eventstore.log import log_event
 from ..eventstore.store import EntryBatch, EventStore
 from ..eventstore.timestamps import Clock, format_instant
 from ..projections.entry_reader import EntryReader
@@ -63,6 +64,7 @@ class SessionLog:
         self.generation = 0
         self._reopen = reopen
         self._clock = clock or time
+        self._now = -1, ""
         self._id_factory = id_factory
         self._queue = AppendQueue(self._record_now, self._get_ready, self._record, self._lose)
         self._turn = asyncio.Lock()
@@ -93,7 +95,10 @@ class SessionLog:
 
     def now(self) -> str:
         """The time of an entry that is made now (F-23)."""
-        return format_instant(self._clock())
+        milliseconds = int(self._clock() * 1000)
+        if milliseconds != self._now[0]:
+            self._now = milliseconds, format_instant(milliseconds / 1000)
+        return self._now[1]
 
     def knows(self, entry_id: str) -> bool:
         """Tell whether an entry is recorded or on its way."""
@@ -129,11 +134,9 @@ class SessionLog:
             parent_id, entry_id = entry_id, None
         return self._queue.submit(entries)
 
-    async def wait(self, append: PendingAppend) -> None:
+    def wait(self, append: PendingAppend) -> Awaitable[None]:
         """Return when an append is recorded; see `AppendQueue.wait`."""
-        if append.done and append.error is None:
-            return
-        await self._queue.wait(append)
+        return self._queue.wait(append)
 
     async def find_same(self, draft: Draft, entry_id: str) -> bool:
         """Tell whether the very entry is recorded already. Raises `EntryConflictError` for other content."""
@@ -175,8 +178,10 @@ class SessionLog:
                 except ConcurrencyError:
                     # Another program's entries were found: they are folded first.
                     continue
-                except AppendError:
-                    await self.projector.catch_up()
+                except AppendError as error:
+                    log_event("error", "append.failed", session=self.name, outcome=error.outcome, error=str(error))
+                    if error.outcome != "unknown":
+                        await self.projector.catch_up()
                     raise
                 break
             if batch.first_seq != self.projector.position + 1:
@@ -239,6 +244,7 @@ class SessionLog:
             if owner.leaf_id is not None and not projector.tree.find(owner.leaf_id):
                 owner.leaf_id = last
         await old.close()
+        log_event("warning", "session.reloaded", session=self.name, generation=self.generation)
 
     async def entries(self, seqs: Iterable[int], signal: AbortSignal | None = None) -> list[SessionEntry]:
         """Return entries by number, in the order asked for."""
@@ -278,3 +284,5 @@ class SessionLog:
     async def _close(self) -> None:
         await self._queue.drain()
         await self.store.close()
+        if children := stragglers():
+            log_event("warning", "session.closed_with_stragglers", session=self.name, count=len(children))

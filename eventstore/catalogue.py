@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,7 +115,10 @@ def describe(path: Path, stamp: Stamp) -> SessionInfo | None:
     size, mtime_ns, _ = stamp
     info = SessionInfo(path, stamp, size, _moment(mtime_ns / 1e6), is_link=path.is_symlink())
     try:
-        with open(path, "rb", buffering=0) as file:
+        # Opening a pipe would wait for its writer.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return msgspec.structs.replace(info, fault="no regular file")
             place = _read_header(file.fileno(), path, size)
             newest = _newest_message(file.fileno(), place, size)
     except FileNotFoundError:
@@ -183,6 +187,8 @@ async def find_session(
     Raises `SessionNotFoundError`, `AmbiguousSessionError`, `SessionFileError`.
     """
     text = os.fspath(target)
+    if not text or "\0" in text:
+        raise SessionNotFoundError(text, "can be no session")
     path = Path(text)
     if os.path.lexists(path) or os.sep in text or text.endswith(".jsonl"):
         if not path.exists():
@@ -190,7 +196,7 @@ async def find_session(
         return path
     infos = [info for info in await catalogue(sessions_dir, signal=signal) if info.id is not None]
     exact = [info.path for info in infos if info.id == text]
-    matches = exact or [info.path for info in infos if text and (info.id or "").startswith(text)]
+    matches = exact or [info.path for info in infos if (info.id or "").startswith(text)]
     if not matches:
         raise SessionNotFoundError(text, "no file and no session id that begins so")
     if len(matches) > 1:

@@ -30,7 +30,11 @@ def home_sessions_dir(home: Home) -> Path:
 
 def canonical_cwd(cwd: PathLike) -> str:
     """Return a working directory without links and relative parts, whether it exists or not."""
-    return os.path.realpath(cwd)
+    try:
+        return os.path.realpath(cwd)
+    except ValueError:
+        # A recorded one that can be no path: a NUL, a lone surrogate.
+        return os.fspath(cwd)
 
 
 def directory_for(cwd: PathLike, sessions_dir: PathLike | None = None) -> Path:
@@ -57,7 +61,7 @@ def session_paths(sessions_dir: PathLike) -> Iterator[Path]:
     except FileNotFoundError:
         return
     for entry in entries:
-        if not entry.is_dir():
+        if not _is_directory(entry):
             if entry.name.endswith(".jsonl"):
                 yield Path(entry.path)
             continue
@@ -66,4 +70,12 @@ def session_paths(sessions_dir: PathLike) -> Iterator[Path]:
         except OSError:
             # It vanished, or is not ours to read: the other directories are.
             continue
-        yield from (Path(item.path) for item in inner if item.name.endswith(".jsonl") and not item.is_dir())
+        yield from (Path(item.path) for item in inner if item.name.endswith(".jsonl") and not _is_directory(item))
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A loop of links leads nowhere.
+        return False

@@ -80,9 +80,7 @@ def parse_version(fields: dict[str, Any]) -> int | None:
     version = fields.get("version", 1)
     if isinstance(version, bool) or not isinstance(version, int | float):
         return None
-    if version < 1 or not float(version).is_integer():
-        return None
-    return int(version)
+    return int(version) if version >= 1 and version % 1 == 0 else None
 
 
 def is_title_slot(record: object) -> bool:

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable
 from uuid import UUID
 
 _TRIES = 100
+_DRAWN_AT_ONCE = 256
+
+_drawn: list[str] = []
 
 
 def new_entry_id(is_taken: Callable[[str], bool]) -> str:
     """Return 8 random hex characters that are not taken, or 32 after a hundred collisions (F-21, F-22)."""
     for _ in range(_TRIES):
-        candidate = secrets.token_hex(4)
+        if not _drawn:
+            digits = secrets.token_hex(4 * _DRAWN_AT_ONCE)
+            _drawn.extend(digits[start : start + 8] for start in range(0, len(digits), 8))
+        candidate = _drawn.pop()
         if not is_taken(candidate):
             return candidate
     return secrets.token_hex(16)
+
+
+def forget_drawn_ids() -> None:
+    """In a forked child: it must not hand out the parent's ids."""
+    _drawn.clear()
+
+
+os.register_at_fork(after_in_child=forget_drawn_ids)
 
 
 def new_session_id(seconds: float) -> str:

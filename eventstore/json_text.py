@@ -7,6 +7,11 @@ from typing import Any, NoReturn
 
 import msgspec
 
+
+class NestedTooDeeplyError(ValueError):
+    """Raised when JSON nests beyond what the interpreter can follow from here, about 1,000 levels."""
+
+
 _strict = msgspec.json.Decoder()
 
 
@@ -23,8 +28,8 @@ def decode_json(line: bytes) -> Any:
     """Return the value of one line.
 
     Lone surrogates (`\\ud83d`, which JavaScript writes) are kept as such, bytes that are not UTF-8 are
-    read as U+FFFD, numbers out of range as floats. Raises `ValueError` for what is no JSON: torn lines,
-    NaN, nesting beyond the interpreter's limit.
+    read as U+FFFD, numbers out of range as floats. Raises `ValueError` for what is no JSON (torn lines, NaN),
+    `NestedTooDeeplyError` for what nests too deeply.
     """
     try:
         return _strict.decode(line)
@@ -33,7 +38,7 @@ def decode_json(line: bytes) -> Any:
     try:
         return json.loads(line.decode("utf-8", "replace"), parse_constant=_refuse_constant, parse_int=_parse_int)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise NestedTooDeeplyError("nested too deeply") from None
 
 
 def encode_json(value: Any) -> bytes:
@@ -49,7 +54,7 @@ def encode_json(value: Any) -> bytes:
         plain = msgspec.to_builtins(value, str_keys=True)
         return json.dumps(_without_nan(plain), separators=(",", ":"), allow_nan=False).encode("ascii")
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise NestedTooDeeplyError("nested too deeply") from None
 
 
 def _without_nan(value: Any) -> Any:

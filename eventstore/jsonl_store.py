@@ -16,6 +16,7 @@ from .errors import (
     ConcurrencyError,
     SessionClosedError,
     SessionLockedError,
+    SessionNotFoundError,
     SessionRewrittenError,
     UnsupportedVersionError,
 )
@@ -73,7 +74,11 @@ class JsonlEventStore:
 
         Raises `SessionNotFoundError`, `NotASessionError`, `SessionFileError`.
         """
-        reader = await JsonlReader.open(path, Path(os.path.realpath(path)))
+        try:
+            real_path = Path(os.path.realpath(path))
+        except ValueError as error:
+            raise SessionNotFoundError(path, "can be no file") from error
+        reader = await JsonlReader.open(path, real_path)
         header = header_of_new() if reader is None else None
         return cls(path, reader, header, exists=True, durable=durable, lock_timeout=lock_timeout)
 

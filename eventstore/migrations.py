@@ -22,8 +22,12 @@ def _rename_hook_message(line: bytes) -> bytes:
     """Version 2 to 3: the role `hookMessage` is called `custom` (F-103)."""
     if b"hookMessage" not in line:
         return line
-    message = field_text(line, "message")
-    if message is None or not message.startswith(b"{") or field_text(message, "role") != b'"hookMessage"':
+    try:
+        message = field_text(line, "message") if field_text(line, "type") == b'"message"' else None
+        if message is None or not message.startswith(b"{") or field_text(message, "role") != b'"hookMessage"':
+            return line
+    except ValueError:
+        # A damaged line stays as it is.
         return line
     return replace_field(line, "message", replace_field(message, "role", b'"custom"'))
 
@@ -63,8 +67,16 @@ class Migration:
         self._ids.append(entry_id)
         self._positions.append(position)
         self._parents.append(self._last_id)
+        try:
+            changed = self.line(len(self._positions) - 1, line)
+        except ValueError:
+            # It nests too deeply to be changed: a damaged line.
+            self._ids[position] = None
+            self._positions.pop()
+            self._parents.pop()
+            return b"{"
         self._last_id = entry_id
-        return self.line(len(self._positions) - 1, line)
+        return changed
 
     def line(self, seq: int, line: bytes) -> bytes:
         """Return an entry that was admitted before in version 3, from its bytes in the file."""
@@ -81,9 +93,9 @@ class Migration:
             return line
         line = remove_field(line, "firstKeptEntryIndex")
         index = decode_json(anchor)
-        if isinstance(index, bool) or not isinstance(index, int | float) or not float(index).is_integer():
+        if isinstance(index, bool) or not isinstance(index, int | float) or not 0 <= index <= position:
             return line
-        kept = self._ids[int(index)] if 0 <= index <= position else None
+        kept = self._ids[int(index)] if index == int(index) else None
         return replace_field(line, "firstKeptEntryId", encode_json(kept)) if kept is not None else line
 
 

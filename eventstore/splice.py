@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 
-_raw_decode = json.JSONDecoder().raw_decode
+# Values are only passed over: no number is converted, however long it is.
+_raw_decode = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
 _BLANK = " \t\r\n"
 
 
 def _fields(text: str) -> list[tuple[str, int, int, int]]:
     """Return (key, start of the key, start of the value, end of the value) of each top-level field."""
+    try:
+        return _find_fields(text)
+    except (IndexError, RecursionError):
+        raise ValueError("no object, or nested too deeply") from None
+
+
+def _find_fields(text: str) -> list[tuple[str, int, int, int]]:
     found = []
-    at = _skip(text, text.index("{") + 1)
+    at = _skip(text, 0)
+    if text[at] != "{":
+        raise ValueError("no object")
+    at = _skip(text, at + 1)
     while text[at] != "}":
         key, end = _raw_decode(text, at)
         value_start = _skip(text, _skip(text, end) + 1)

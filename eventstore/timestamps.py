@@ -24,7 +24,7 @@ def instant_ms(value: object) -> float | None:
             return None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return moment.timestamp() * 1000
+        value = moment.timestamp() * 1000
     if isinstance(value, int | float) and not isinstance(value, bool) and _FIRST_MS <= value <= _LAST_MS:
         return float(value)
     return None

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from sessiontree import SessionManager
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "examples" / "sample-session.jsonl"
 
-QUESTION = {"role": "user", "content": "One line for the changelog, please."}
-# An answer of a model with all that pi and oh-my-pi expect in it, so that the session opens there too.
+NOW = int(time.time() * 1000)
+QUESTION = {"role": "user", "content": "One line for the changelog, please.", "timestamp": NOW}
 COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
+# With all that pi and oh-my-pi expect of an answer, so that the session opens there too.
 ANSWER = {
     "role": "assistant",
     "content": [{"type": "text", "text": "A test measured real time and failed on a busy machine; now it does not."}],
@@ -25,6 +27,7 @@ ANSWER = {
     "model": "demo",
     "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": COST},
     "stopReason": "stop",
+    "timestamp": NOW,
 }
 
 
@@ -35,8 +38,7 @@ def step(title: str, *lines: str) -> None:
 
 def copy_sample(directory: Path) -> Path:
     """Make the directory anew with a copy of the sample in it."""
-    if directory.exists():
-        shutil.rmtree(directory)
+    shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return Path(shutil.copy(SAMPLE, directory / "session.jsonl"))
 
@@ -54,7 +56,6 @@ async def picture(session: SessionManager) -> dict[str, Any]:
 
 async def change(path: Path) -> tuple[str, dict[str, Any]]:
     """Open, branch, append, label. Return the new leaf's id, and the session as it then stands."""
-    original = path.read_bytes()
     async with await SessionManager.open(path) as session:
         tips = sum(not session.child_ids(entry_id) for entry_id in session.entry_ids())
         labels = " and ".join(f'"{label}"' for label in session.labels.values())
@@ -73,7 +74,6 @@ async def change(path: Path) -> tuple[str, dict[str, Any]]:
         await session.append_label_change(answered, "for the changelog")
         step("5. Label", f'{answered} is now "for the changelog"')
         before = await picture(session)
-    assert path.read_bytes().startswith(original)
     return answered, before
 
 
@@ -96,21 +96,22 @@ async def replay(path: Path, before: dict[str, Any]) -> None:
 def show(directory: Path, title: str, *arguments: str) -> None:
     """Run the command as a person would, in the directory above."""
     step(title, f"$ sessiontree {' '.join(arguments)}\n")
-    command = [sys.executable, "-m", "sessiontree.app.cli", *arguments]
+    command = [str(Path(sys.executable).with_name("sessiontree")), *arguments]
     if status := subprocess.run(command, cwd=directory.parent, check=False).returncode:  # noqa: S603 - our own command
         sys.exit(status)
 
 
 def main(directory: Path) -> None:
     """Run all steps in a directory that is made anew."""
-    step("1. Copy the sample session", f"examples/{SAMPLE.name} -> {directory.name}/session.jsonl")
     path = copy_sample(directory)
+    name = f"{directory.name}/{path.name}"
+    step("1. Copy the sample session", f"examples/{SAMPLE.name} -> {name}")
     answered, before = asyncio.run(change(path))
     asyncio.run(fork(path, answered))
     asyncio.run(replay(path, before))
-    name = f"{directory.name}/{path.name}"
     show(directory, "8. The tree: • marks the path to the leaf", "tree", name)
     show(directory, "9. The context that a model gets at the leaf", "context", name, "--format", "text")
+    step(f"The files stay in {directory.name}/. More: .venv/bin/sessiontree --help")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from ..eventstore.abort import AbortSignal
-from ..eventstore.entries import SessionEntry, decode_entry
+from ..eventstore.entries import SessionEntry, UnknownEntry, decode_entry
 from ..eventstore.errors import SessionRewrittenError
+from ..eventstore.json_text import NestedTooDeeplyError
 from ..eventstore.store import EventStore
 from .tree import Tree
 
@@ -60,7 +61,11 @@ class EntryReader:
 
     def _decode(self, seq: int, line: bytes) -> SessionEntry:
         try:
-            entry = decode_entry(line)
+            entry: SessionEntry | None = decode_entry(line)
+        except NestedTooDeeplyError:
+            # How deep is too deep depends on who asks: what was an entry once stays one.
+            tree, kind = self._tree, self._tree.kind(seq)
+            entry = UnknownEntry(id=tree.ids[seq], timestamp=tree.times.stored(seq), stored_type=kind.type, line=line)
         except ValueError:
             entry = None
         if entry is None or entry.id != self._tree.ids[seq] or entry.type != self._tree.kind(seq).type:

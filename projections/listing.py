@@ -14,6 +14,7 @@ from ..eventstore.directories import PathLike, default_sessions_dir
 from ..eventstore.errors import SessionTreeError
 from ..eventstore.header import SessionHeader, make_header
 from ..eventstore.jsonl_store import JsonlEventStore
+from ..eventstore.log import log_event
 from .projector import Projector
 
 Progress = Callable[[int, int], None]
@@ -58,9 +59,7 @@ async def _remember(cache: CatalogueCache, infos: dict[Path, SessionInfo]) -> No
         await cache.save(infos.values())
     except (OSError, ValueError) as error:
         # A list without a cache is slower, and right all the same.
-        import structlog
-
-        structlog.get_logger("sessiontree").warning("catalogue.not_cached", path=str(cache.path), error=str(error))
+        log_event("warning", "catalogue.not_cached", path=str(cache.path), error=str(error))
 
 
 async def count(info: SessionInfo, signal: AbortSignal | None = None) -> SessionInfo:

@@ -105,8 +105,8 @@ class PathState:
         """Fold entries without settings whose replies are all of the model that answered last."""
         record_at = self._record_at
         first = len(record_at)
-        for parent in self._tree.parents[first_seq + start : first_seq + stop]:
-            record_at.append(record_at[parent])
+        # Grows item by item: a record is there when the entry below asks for it.
+        record_at.extend(map(record_at.__getitem__, self._tree.parents[first_seq + start : first_seq + stop]))
         model = self._models[-1]
         if any(self._record_with_model(record, model) != record for record in set(record_at[first:])):
             del record_at[first:]
@@ -188,8 +188,8 @@ class PathState:
         return self._records[self._record_at[seq]]
 
     def compaction(self, seq: int) -> CompactionEntry | None:
-        """Return the anchor of a compaction (without its text), None for a reset boundary."""
-        entry = self._folded[seq]
+        """Return the anchor of a compaction (without its text), None for what is no whole compaction."""
+        entry = self._folded.get(seq)
         return entry if isinstance(entry, CompactionEntry) else None
 
     def last_model_change_role(self, seq: int) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import compress
+from operator import ne
 
 from ..eventstore.envelope import Envelope
 from .id_index import IdIndex
@@ -71,11 +73,7 @@ class Tree:
 
     def _link(self, first_seq: int, named: Sequence[str | None], above: Sequence[str]) -> None:
         """Link the entries whose parent is not the one right above them."""
-        far = [
-            index
-            for index, (parent_id, previous) in enumerate(zip(named, above, strict=True))
-            if parent_id != previous
-        ]
+        far = list(compress(range(len(named)), map(ne, named, above)))
         for index in far if first_seq > 1 or 0 in far else [0, *far]:
             seq, parent_id = first_seq + index, named[index]
             parent = self._index.get(parent_id) if parent_id is not None else ROOT

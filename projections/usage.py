@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 
 from msgspec import Raw, Struct
+from msgspec.structs import astuple
 
 from ..eventstore.entries import BranchSummaryEntry, CompactionEntry, Number
 from ..eventstore.envelope import NO_ORCHESTRATION, Envelope, Envelopes, UsageEnvelope, usage_of
@@ -27,21 +27,16 @@ class Usage(Struct, frozen=True):
     orchestration_cache_read: Number = 0
 
 
-_PLAIN = attrgetter("input", "output", "cache_read", "cache_write", "total_tokens", "cost.total")
-_RARE = attrgetter("premium_requests", "orchestration.input", "orchestration.output", "orchestration.cache_read")
-
-
 class UsageTotals:
     """Sums what assistant messages, `task` results, compactions and branch summaries say they used."""
 
     def __init__(self) -> None:
-        self._plain: list[Number] = [0] * 6
-        self._rare: list[Number] = [0] * 4
+        self._sums: list[Number] = [0] * len(Usage.__struct_fields__)
 
     @property
     def total(self) -> Usage:
         """A snapshot (T-98)."""
-        return Usage(*self._plain, *self._rare)
+        return Usage(*self._sums)
 
     def apply(self, seq: int, envelope: Envelope) -> None:
         """Take in one recorded entry."""
@@ -57,9 +52,15 @@ class UsageTotals:
             if isinstance(state, CompactionEntry | BranchSummaryEntry):
                 usages += _usage_in(state.details)
         if usages:
-            self._plain = list(map(sum, zip(self._plain, *map(_PLAIN, usages), strict=True)))
-            rare = [usage for usage in usages if usage.premium_requests or usage.orchestration is not NO_ORCHESTRATION]
-            self._rare = list(map(sum, zip(self._rare, *map(_RARE, rare), strict=True)))
+            self._add(usages)
+
+    def _add(self, usages: Sequence[UsageEnvelope]) -> None:
+        *plain, costs, premium, orchestration = zip(*map(astuple, usages), strict=True)
+        columns = [*plain, [cost.total for cost in costs], premium]
+        if orchestration.count(NO_ORCHESTRATION) < len(usages):
+            columns += zip(*map(astuple, orchestration), strict=True)
+        for index, column in enumerate(columns):
+            self._sums[index] = sum(column, self._sums[index])
 
 
 def _usage_in(details: object) -> list[UsageEnvelope]:

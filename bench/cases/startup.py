@@ -22,15 +22,10 @@ _SCRIPTS = {
 
 def run(settings: Settings) -> list[Row]:
     milliseconds: dict[str, list[float]] = {name: [] for name in _SCRIPTS}
-    memory: dict[str, list[float]] = {name: [] for name in _SCRIPTS}
     for number in range(_RUNS + 1):
         for name, (script, _) in _SCRIPTS.items():
             started = perf_counter()
-            _, peak_mb = run_command([sys.executable, "-P", "-c", script, "--help"])
+            run_command([sys.executable, "-P", "-c", script, "--help"])
             if number:  # the first run may have to compile
                 milliseconds[name].append((perf_counter() - started) * 1e3)
-                memory[name].append(peak_mb)
-    return [
-        measured(name, "ms", milliseconds[name], target, note=f"{min(memory[name]):.0f} MB")
-        for name, (_, target) in _SCRIPTS.items()
-    ]
+    return [measured(name, "ms", milliseconds[name], target) for name, (_, target) in _SCRIPTS.items()]

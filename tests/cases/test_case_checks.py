@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from sessiontree import SessionManager
+from sessiontree.app.cli import main
 
 CHECKS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "checks.json").read_text("utf-8"))
 Pairs = Callable[[Any], list[list[str]]]
@@ -32,7 +34,6 @@ async def observe(session: SessionManager, checks: dict[str, Any], pairs: Pairs)
     nodes = await nodes_by_id(session)
     asked = checks.get("children", {})
     return {
-        "title": checks["title"],
         "ids": [entry.id for entry in await session.get_entries()],
         "skipped_lines": session.report.skipped_lines,
         "orphans": session.report.orphans,
@@ -56,10 +57,19 @@ async def observe(session: SessionManager, checks: dict[str, Any], pairs: Pairs)
 async def test_an_input_reads_as_the_table_says(
     name: str, copy_case: Callable[[str], Path], context_pairs: Pairs
 ) -> None:
-    checks = CHECKS[name]
+    checks = {key: value for key, value in CHECKS[name].items() if key not in {"title", "faults"}}
     async with await SessionManager.open(copy_case(name[:2])) as session:
         seen = await observe(session, checks, context_pairs)
     assert {key: seen[key] for key in checks} == checks
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_verify_names_every_fault_of_an_input_and_no_other(name: str, copy_case: Callable[[str], Path]) -> None:
+    """F-81..F-87: by line, kind and entry; the exit status says whether there are any."""
+    result = CliRunner().invoke(main, ["verify", "--json", str(copy_case(name[:2]))])
+    faults = [[fault["line"], fault["kind"], fault["id"]] for fault in json.loads(result.stdout)["faults"]]
+    assert faults == CHECKS[name]["faults"]
+    assert result.exit_code == (1 if faults else 0)
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -155,3 +155,15 @@ async def test_an_append_behind_an_open_tool_call_keeps_the_context_whole(
         assert texts == ["q1", "calling two[toolCall:t1]", "one", "never mind the second"]
         assert list(context.open_tool_calls) == ["t2"]
         assert session.has_entry("r2")
+
+
+@pytest.mark.parametrize("field", ['"summary":7', '"firstKeptEntryId":[]', '"tokensBefore":"many"'])
+async def test_a_fork_copies_a_compaction_that_cannot_be_read(field: str, copy_case: CopyCase) -> None:
+    """F-40..F-56 as settled: it is kept like an unknown type, in a fork too."""
+    path = copy_case("51")
+    odd = '{"type":"compaction","id":"c1","parentId":"zz","timestamp":"2026-01-05T10:00:10.000Z",' + field + "}"
+    path.write_bytes(path.read_bytes() + odd.encode() + b"\n")
+    fork = await fork_at(path, "c1")
+    async with await SessionManager.open(fork) as session:
+        assert list(session.path_ids("c1")) == ["u1", "zz", "c1"]
+        assert [message["role"] for message in (await session.build_session_context("c1")).messages] == ["user"] * 2

@@ -183,3 +183,45 @@ async def test_nan_is_written_as_null(copy_case: CopyCase) -> None:
         json.loads(line, parse_constant=pytest.fail)
     async with await SessionManager.open(path) as session:
         assert (await session.get_entry(new)) == entry
+
+
+NESTED = {
+    "a custom entry": '{"type":"custom","id":"c1","parentId":"a1","customType":"x","data":@}',
+    "a mode": '{"type":"mode_change","id":"c1","parentId":"a1","mode":"plan","data":@}',
+    "a tool result": '{"type":"message","id":"c1","parentId":"a1","message":{"role":"toolResult","details":@}}',
+    "a type that nobody knows": '{"type":"x","id":"c1","parentId":"a1","data":@}',
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+async def test_deep_nesting_in_one_line_takes_no_other_line_with_it(name: str, copy_case: CopyCase) -> None:
+    """D15: at which depth the interpreter gives up differs from call to call; no call raises for it."""
+    path = copy_case("20")
+    lines = lines_of(path)
+    for depth in (100, *range(850, 1010, 3), 5000, 200_000):
+        lines[3] = NESTED[name].replace("@", "[" * depth + "]" * depth).encode()
+        path.write_bytes(b"\n".join([*lines, b""]))
+        async with await SessionManager.open(path) as session:
+            assert len(await session.get_entries()) == session.entry_count
+            assert (await session.build_session_context()).messages[-1]["content"] == "next"
+            kept = not session.report.skipped_lines
+            assert list(session.path_ids()) == (["u1", "a1", "c1", "u2"] if kept else ["u2"])
+            fork = await session.create_branched_session("u2")
+        assert len(lines_of(str(fork))) == (5 if kept else 2)
+
+
+async def test_deep_nesting_in_a_line_of_version_1_takes_no_other_line_with_it(copy_case: CopyCase) -> None:
+    """D15, F-101, F-103."""
+    path = copy_case("27")
+    lines = lines_of(path)
+    for depth in (100, *range(850, 1010, 3), 5000, 200_000):
+        nested = "[" * depth + "]" * depth
+        lines[6] = f'{{"type":"message","message":{{"role":"hookMessage","content":"","details":{nested}}}}}'.encode()
+        path.write_bytes(b"\n".join([*lines, b""]))
+        async with await SessionManager.open(path) as session:
+            assert session.entry_count == 7 - len(session.report.skipped_lines)
+            assert (await session.build_session_context()).messages[-1]["content"] == "five"
+            await session.append_message(user("six"))
+        async with await SessionManager.open(path) as session:
+            assert session.entry_count == 8 - len(session.report.skipped_lines)
+            assert (await session.build_session_context()).messages[-1]["content"] == "six"

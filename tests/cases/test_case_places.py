@@ -1,13 +1,11 @@
-"""Cases 65, 66, 68, 70 and 71: directories, permissions, replacements and links."""
+"""Cases 68, 70 and 71: permissions, replacements and links."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,38 +18,6 @@ Pairs = Callable[[Any], list[list[str]]]
 Records = Callable[[Path], list[dict[str, Any]]]
 
 USER = {"role": "user", "content": "three"}
-
-
-async def test_a_touched_file_is_no_newer_than_its_last_message(copy_case: CopyCase) -> None:
-    """F-92: one rule for the list and for `continue_recent`."""
-    path = copy_case("65")
-    now = time.time()
-    os.utime(path.with_name("old.jsonl"), (now, now))
-    os.utime(path, (now - 3600, now - 3600))
-    infos = await list_sessions(path.parent)
-    assert [(info.path.name, info.modified) for info in infos] == [
-        ("session.jsonl", datetime(2026, 1, 5, 12, 46, 42, tzinfo=UTC)),
-        ("old.jsonl", datetime(2026, 1, 5, 10, 0, 2, tzinfo=UTC)),
-    ]
-    async with await SessionManager.continue_recent("/proj/demo", sessions_dir=path.parent) as session:
-        assert session.session_id == infos[0].id
-
-
-async def test_bad_neighbours_are_marked_and_hide_no_session(copy_case: CopyCase) -> None:
-    """F-92: other names and directories are not looked at, a file that vanishes is skipped."""
-    path = copy_case("66")
-    broken = path.with_name("broken.jsonl")
-    now = time.time()
-    os.utime(broken, (now + 60, now + 60))
-    path.with_name("vanished.jsonl").symlink_to("nowhere.jsonl")
-    good, *damaged = await list_sessions(path.parent)
-    assert (good.path.name, good.fault, good.message_count) == ("session.jsonl", None, 2)
-    faults = {info.path.name: info.fault for info in damaged}
-    assert {"broken.jsonl", "empty.jsonl", "headerless.jsonl"} <= faults.keys()
-    assert faults.keys() <= {"broken.jsonl", "empty.jsonl", "headerless.jsonl", "vanished.jsonl"}
-    assert all(faults.values())
-    async with await SessionManager.continue_recent("/proj/demo", sessions_dir=path.parent) as session:
-        assert session.session_id == good.id
 
 
 async def test_a_session_under_a_file_cannot_be_made(tmp_path: Path) -> None:

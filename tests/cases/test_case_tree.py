@@ -98,7 +98,9 @@ async def test_a_file_of_version_1_becomes_one_chain_of_version_3(
         assert context_pairs(await session.build_session_context()) == [*migrated, ["user", "six"]]
 
 
-@pytest.mark.parametrize("index", ["0", "99", "-1", "1.5", "1e999", "true", "null", '"3"', "[3]"])
+@pytest.mark.parametrize(
+    "index", ["0", "99", "-1", "1.5", "1e999", "9" * 400, "9" * 5000, "true", "null", '"3"', "[3]"]
+)
 async def test_an_index_anchor_that_names_no_entry_keeps_nothing(
     index: str, copy_case: CopyCase, context_pairs: Pairs
 ) -> None:

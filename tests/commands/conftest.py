@@ -111,8 +111,8 @@ class Disk:
         self.errors: list[OSError] = []
         """Raised by the next writes, one each."""
         self.sync_error: OSError | None = None
-        self.on_write: Callable[[int], None] | None = None
-        """Called with the descriptor before each write, in the writer's thread."""
+        self.after_write: Callable[[], None] | None = None
+        """Called after each write, where it was made."""
         self.go_on = threading.Event()
         self.go_on.set()
         self._loop = asyncio.get_running_loop()
@@ -135,14 +135,14 @@ class Disk:
         if not self.go_on.is_set():
             self._loop.call_soon_threadsafe(self._held.set)
             self.go_on.wait(20)
-        if self.on_write is not None:
-            self.on_write(fd)
         if self.errors:
             raise self.errors.pop(0)
         if self.left <= 0:
             raise OSError(28, "No space left on device")
         count = os.write(fd, data[: min(self.most, self.left)])
         self.left -= count
+        if self.after_write is not None:
+            self.after_write()
         return count
 
     def sync_data(self, fd: int) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import InvalidEntryError, SessionManager
-from sessiontree.commands.cursor import Cursor
+from sessiontree import Cursor, InvalidEntryError, SessionManager
 
 Make = Callable[..., Awaitable[SessionManager]]
 Records = Callable[[SessionManager], list[dict[str, Any]]]

@@ -22,7 +22,7 @@ async def chain(session: SessionManager, *ids: str) -> None:
         await session.append_message(user(entry_id), entry_id=entry_id)
 
 
-async def texts(session: SessionManager) -> list[str]:
+async def texts(session: SessionManager) -> list[Any]:
     context = await session.build_session_context()
     return [message.get("content", message.get("summary")) for message in context.messages]
 

@@ -124,13 +124,14 @@ async def test_children_of_the_tree_are_oldest_first_and_roots_in_file_order(mak
     """T-27, T-28: times are compared as instants; of equal times the first in the file comes first."""
     moment = 1000.0
     session = await make(clock=lambda: moment)
-    for parent, entry_id, moment in (
+    for parent, entry_id, at in (
         (None, "r1", 900.0),
         (None, "r2", 800.0),
         ("r1", "x", 990.0),
         ("r1", "y", 980.0),
         ("r1", "z", 990.0),
     ):
+        moment = at
         if parent is None:
             session.reset_leaf()
         else:

@@ -65,6 +65,19 @@ def entry_line(json_line: Callable[..., bytes]) -> Callable[..., bytes]:
     return make
 
 
+@pytest.fixture(scope="session")
+def title_slot(json_line: Callable[..., bytes]) -> Callable[..., bytes]:
+    """Makes a title slot that fills `width` bytes with its newline (F-70); a field given as None is left out."""
+
+    def make(title: str = "My title", width: int = 256, **fields: Any) -> bytes:
+        slot = {"type": "title", "v": 1, "title": title, "source": "user", "updatedAt": "2026-02-16T10:20:30.000Z"}
+        slot = {key: value for key, value in {**slot, **fields}.items() if value is not None}
+        pad = width - 1 - len(json_line({**slot, "pad": ""}))
+        return json_line({"pad": " " * max(0, pad), **slot} if "pad" in fields else {**slot, "pad": " " * max(0, pad)})
+
+    return make
+
+
 @pytest.fixture
 def session_file(tmp_path: Path, header_line: Callable[..., bytes]) -> Callable[..., Path]:
     """Writes a session of a header and these lines, each with its newline; returns its path."""

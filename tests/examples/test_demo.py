@@ -32,7 +32,7 @@ def ran(demo: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_every_step_is_named_and_the_tree_and_the_context_come_last(
+def test_every_step_is_named_in_short_lines_and_the_tree_and_the_context_come_last(
     demo: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     demo.main(tmp_path / "demo-session")
@@ -43,14 +43,7 @@ def test_every_step_is_named_and_the_tree_and_the_context_come_last(
     assert "[for the changelog]" in tree
     assert "[fixed]" in tree
     assert "One line for the changelog, please." in context
-
-
-def test_the_lines_of_a_step_fit_a_terminal(
-    demo: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    demo.main(tmp_path / "demo-session")
-    steps = capfd.readouterr().out.partition("8. ")[0]
-    assert [line for line in steps.splitlines() if len(line) > 80] == []
+    assert [line for line in printed.partition("8. ")[0].splitlines() if len(line) > 80] == []
 
 
 def test_the_directory_is_made_anew(ran: Path) -> None:

@@ -1,0 +1,42 @@
+"""`sessiontree migrate`: an old session brought to version 3 on the disk."""
+
+from __future__ import annotations
+
+import click
+
+from .async_run import run
+from .session_target import SessionTarget, json_option, session_argument
+
+
+@click.command("migrate", short_help="Bring an old session file to version 3.")
+@session_argument
+@json_option
+def migrate_command(target: SessionTarget, as_json: bool) -> None:
+    """Write version 3 in place: to a new file, synced, that then takes the old one's name.
+
+    Entries keep their content, damaged lines stay where they are. Reading and appending need no migration before.
+    """
+    run(_migrate(target, as_json))
+
+
+async def _migrate(target: SessionTarget, as_json: bool) -> None:
+    from ..commands.session_manager import SessionManager
+    from ..eventstore.errors import UnsupportedVersionError
+    from ..eventstore.header import CURRENT_VERSION
+    from .cells import clean
+    from .output import print_json, print_lines
+    from .progress import Progress
+
+    path = await target.find()
+    async with Progress("migrating"), await SessionManager.open(path) as session:
+        before = session.file_version
+        if before > CURRENT_VERSION:
+            raise UnsupportedVersionError(path, before)
+        migrated = await session.migrate()
+        after = session.file_version
+    if as_json:
+        print_json({"path": str(path), "migrated": migrated, "version_before": before, "version": after})
+    elif migrated:
+        print_lines([clean(f"{path}: was version {before}, is version {after} now")])
+    else:
+        print_lines([clean(f"{path}: is version {after} already, nothing to do")])

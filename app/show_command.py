@@ -1,0 +1,65 @@
+"""`sessiontree show`: one entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .async_run import run
+from .session_target import SessionTarget, json_option, session_argument
+
+if TYPE_CHECKING:
+    from ..commands.session_manager import SessionManager
+
+_SHOWN_ABOVE = frozenset({"type", "id", "parentId", "timestamp"})
+
+
+@click.command("show", short_help="Show one entry.")
+@session_argument
+@click.argument("entry_id", metavar="ID")
+@json_option
+def show_command(target: SessionTarget, entry_id: str, as_json: bool) -> None:
+    """Show one entry of a session, with its label and all its fields.
+
+    --json prints its line as it is stored, as of version 3.
+    """
+    run(_show(target, entry_id, as_json))
+
+
+async def _show(target: SessionTarget, entry_id: str, as_json: bool) -> None:
+    from ..commands.session_manager import SessionManager
+    from .output import print_json_text, print_lines
+    from .progress import Progress
+
+    async with (
+        Progress("reading the session"),
+        await SessionManager.open(await target.find(), read_only=True) as session,
+    ):
+        line = await session.get_line(entry_id)
+        lines = [] if as_json else _lines(session, entry_id, line)
+    if as_json:
+        print_json_text(line.strip())
+    else:
+        print_lines(lines)
+
+
+def _lines(session: SessionManager, entry_id: str, line: bytes) -> list[str]:
+    from ..eventstore.json_text import decode_json
+    from .cells import clean
+    from .field_lines import field_lines
+
+    shape = session.shape(entry_id)
+    label = session.get_label(entry_id)
+    children = session.ordered_child_ids(entry_id)
+    above = {
+        "entry": entry_id,
+        "type": shape.type,
+        "parent": shape.parent_id if shape.parent_id is not None else "none, it is a root",
+        "children": ", ".join(children) if children else "none",
+        "time": str(shape.timestamp),
+    }
+    if label:
+        above["label"] = label
+    body = {key: value for key, value in decode_json(line).items() if key not in _SHOWN_ABOVE}
+    return [*(clean(f"{name:<9} {text}") for name, text in above.items()), "", *field_lines(body)]
