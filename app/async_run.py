@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end; an interrupt cancels it and is raised when it has ended."""
+def run(work: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **options: P.kwargs) -> T:
+    """Run a coroutine function to its end; an interrupt cancels it and is raised when it has ended."""
     import asyncio  # a third of the time that `--help` may take
 
-    return asyncio.run(coroutine)
+    with asyncio.Runner() as runner:
+        runner.get_loop()
+        coroutine = work(*args, **options)
+        try:
+            return runner.run(coroutine)
+        finally:
+            coroutine.close()  # one that an interrupt kept from starting

@@ -51,6 +51,9 @@ class _SessionTreeGroup(click.Group):
         except click.ClickException as error:
             status = error.exit_code
             _complain(error.format_message())
+        except OSError as error:  # of `--help` and `--version`, which no command's `invoke` sees
+            status = REFUSED
+            _complain(_failure(error).format_message())
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -30,7 +30,7 @@ def context_command(target: SessionTarget, leaf_id: str | None, form: str | None
         form = "messages" if as_json else "text"
     elif form == "text" and as_json:
         raise click.UsageError("--format text is no JSON.", click.get_current_context())
-    context = run(_build(target, leaf_id))
+    context = run(_build, target, leaf_id)
     if form == "text":
         from .output import print_lines
         from .transcript import transcript

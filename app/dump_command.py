@@ -23,7 +23,7 @@ def dump_command(target: SessionTarget, leaf_id: str | None) -> None:
     """
     from .output import print_json
 
-    print_json(run(_dump(target, leaf_id)), pretty=False)
+    print_json(run(_dump, target, leaf_id), pretty=False)
 
 
 async def _dump(target: SessionTarget, leaf_id: str | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def list_command(directory: Path, cwd: str | None, show_all: bool, as_json: bool
 
     Activity is the time of the last message. Damaged files come last, with what is wrong with them.
     """
-    infos = run(_find(directory, cwd, None if show_all else NEWEST))
+    infos = run(_find, directory, cwd, None if show_all else NEWEST)
     shown = infos if show_all else infos[:NEWEST]
     if as_json:
         from .output import print_json
@@ -62,7 +62,7 @@ def _print_table(infos: list[SessionInfo], shown: list[SessionInfo], directory: 
             clean(f"no sessions{whose} in {directory}{'' if directory.is_dir() else ', which does not exist'}")
         )
     if sessions:
-        ids = shortest_ids(infos, directory)
+        ids = shortest_ids(infos)
         short_ids = [ids[info.path] for info in sessions]
         lines += session_table(sessions, short_ids, now=datetime.now(UTC), width=width)
     lines += damaged_rows(damaged, directory, width=width)

@@ -16,7 +16,7 @@ def migrate_command(target: SessionTarget, as_json: bool) -> None:
 
     Entries keep their content, damaged lines stay where they are. Reading and appending need no migration before.
     """
-    run(_migrate(target, as_json))
+    run(_migrate, target, as_json)
 
 
 async def _migrate(target: SessionTarget, as_json: bool) -> None:

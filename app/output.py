@@ -49,7 +49,9 @@ def print_json_text(text: bytes) -> None:
     """Print JSON text that is there already; bytes that are not UTF-8 become U+FFFD."""
     text = text.decode("utf-8", "replace").encode("utf-8")
     sys.stdout.flush()
-    sys.stdout.buffer.write(_UNSAFE.sub(_escaped, text) + b"\n")
+    rest = memoryview(_UNSAFE.sub(_escaped, text) + b"\n")
+    while rest:  # unbuffered, a write may take a part
+        rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
 
 

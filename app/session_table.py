@@ -17,6 +17,7 @@ ID_LENGTH = 8
 NAME_WIDTH = 60
 """Cells that the longest name takes where rows may be as long as they like."""
 _NAME_AT_LEAST = 16
+_ID_ROOM = 36
 _GAP = "  "
 
 
@@ -46,8 +47,11 @@ def session_table(
     ids = _Column("ID", [clean(short_id) for _, short_id in rows])
     names = _Column("NAME", [_name(info, short_id) for info, short_id in rows])
 
+    id_room = min(ids.width, _ID_ROOM)  # a path may be longer, and is cut
+
     def room() -> int:
-        return NAME_WIDTH if width is None else width - sum(column.width + len(_GAP) for column in (*columns, ids))
+        used = id_room + sum(column.width + len(_GAP) for column in columns) + len(_GAP)
+        return NAME_WIDTH if width is None else width - used
 
     for title in ("BRANCHES", "SIZE", "MESSAGES", "AGE"):
         if room() >= _NAME_AT_LEAST:
@@ -73,8 +77,8 @@ def shown_path(path: Path, directory: Path) -> str:
     return str(path.relative_to(directory) if path.is_relative_to(directory) else path)
 
 
-def shortest_ids(sessions: Sequence[SessionInfo], directory: Path) -> dict[Path, str]:
-    """Return the beginning of each session's id that names no other one, the path where the id is taken twice."""
+def shortest_ids(sessions: Sequence[SessionInfo]) -> dict[Path, str]:
+    """Return the beginning of each session's id that names no other one, the path where two have the same id."""
     ordered = sorted((info for info in sessions if info.id is not None), key=lambda info: info.id or "")
     found: dict[Path, str] = {}
     for place, info in enumerate(ordered):
@@ -83,7 +87,7 @@ def shortest_ids(sessions: Sequence[SessionInfo], directory: Path) -> dict[Path,
             other.id or "" for other in (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2])
         ]
         if own in neighbours or not own:
-            found[info.path] = shown_path(info.path, directory)
+            found[info.path] = str(info.path)
         else:
             shared = max((_shared(own, other) for other in neighbours), default=0)
             found[info.path] = own[: max(ID_LENGTH, shared + 1)]

@@ -24,7 +24,7 @@ def show_command(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
     --json prints its line as it is stored, as of version 3.
     """
-    run(_show(target, entry_id, as_json))
+    run(_show, target, entry_id, as_json)
 
 
 async def _show(target: SessionTarget, entry_id: str, as_json: bool) -> None:

@@ -33,7 +33,7 @@ def tree_command(target: SessionTarget, mode: str, query: str, leaf_id: str | No
 
     Each row begins with the entry's id where the terminal has at least 40 columns.
     """
-    run(_show(target, mode, query, leaf_id, as_json))
+    run(_show, target, mode, query, leaf_id, as_json)
 
 
 async def _show(target: SessionTarget, mode: str, query: str, leaf_id: str | None, as_json: bool) -> None:

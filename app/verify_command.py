@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def verify_command(ctx: click.Context, target: SessionTarget, as_json: bool) -> None:
     """Decode every line and name every fault by line and kind; the exit status is 1 when there are any."""
-    if run(_verify(target, as_json)).faults:
+    if run(_verify, target, as_json).faults:
         ctx.exit(1)
 
 

@@ -30,7 +30,7 @@ at_option = click.option("--at", "at_id", metavar="ID", help="Append below this 
 def label_command(target: SessionTarget, entry_id: str, text: str | None, at_id: str | None, as_json: bool) -> None:
     """Set the label of an entry, or clear it when no TEXT is given; prints the id of the new label entry."""
     label = _utf8("TEXT", text or "").strip() or None
-    run(_label(target, entry_id, label, at_id, as_json))
+    run(_label, target, entry_id, label, at_id, as_json)
 
 
 async def _label(target: SessionTarget, entry_id: str, label: str | None, at_id: str | None, as_json: bool) -> None:
@@ -51,7 +51,7 @@ def append_command(target: SessionTarget, role: str, text: str, at_id: str | Non
     text = _from_stdin() if text == "-" else _utf8("--text", text)
     if not text.strip():
         raise click.UsageError("There is no text to append.", click.get_current_context())
-    run(_append(target, _message(role, text), at_id, as_json))
+    run(_append, target, _message(role, text), at_id, as_json)
 
 
 async def _append(target: SessionTarget, message: dict[str, Any], at_id: str | None, as_json: bool) -> None:
@@ -70,7 +70,7 @@ def fork_command(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
     Labels that stay are set anew; the old session is left as it is.
     """
-    run(_fork(target, entry_id, as_json))
+    run(_fork, target, entry_id, as_json)
 
 
 async def _fork(target: SessionTarget, entry_id: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from ..eventstore.errors import AppendError, SessionClosedError
 from ..eventstore.json_text import encode_json
-from ..eventstore.splice import replace_field
+from ..eventstore.splice import field_text, replace_field
 
 _MOST_LINES = 1024
 
@@ -22,6 +22,13 @@ class PendingEntry:
         self.entry_id = entry_id
         self.parent_id = parent_id
         self.line = line
+
+    def move_below(self, parent_id: str | None) -> None:
+        """Hang the entry elsewhere; a branch summary names its new position too (F-45)."""
+        self.parent_id = parent_id
+        self.line = replace_field(self.line, "parentId", encode_json(parent_id))
+        if field_text(self.line, "type") == b'"branch_summary"':
+            self.line = replace_field(self.line, "fromId", encode_json(parent_id if parent_id is not None else "root"))
 
 
 class PendingAppend:
@@ -55,7 +62,6 @@ def _lines(batch: Sequence[PendingAppend]) -> list[bytes]:
     return [entry.line for append in batch for entry in append.entries]
 
 
-RecordNow = Callable[[list[bytes]], bool]
 Record = Callable[[list[bytes]], Awaitable[None]]
 Lost = Callable[[dict[str, str | None]], None]
 
@@ -63,15 +69,11 @@ Lost = Callable[[dict[str, str | None]], None]
 class AppendQueue:
     """Hands pending entries to the store, one batch at a time, and keeps chains whole when one fails.
 
-    `record_now(lines)` records at once where that needs no waiting, and tells whether it did.
     `get_ready()` becomes the writer; until it returns nothing is taken. `record(lines)` records a batch.
     `lost(ids)` hears which entries will never be recorded, with the parent of each.
     """
 
-    def __init__(
-        self, record_now: RecordNow, get_ready: Callable[[], Awaitable[None]], record: Record, lost: Lost
-    ) -> None:
-        self._record_now = record_now
+    def __init__(self, get_ready: Callable[[], Awaitable[None]], record: Record, lost: Lost) -> None:
         self._get_ready = get_ready
         self._record = record
         self._lost = lost
@@ -121,8 +123,7 @@ class AppendQueue:
         for later in self._queue:
             for entry in later.entries:
                 while entry.parent_id in gone:
-                    entry.parent_id = gone[entry.parent_id]
-                    entry.line = replace_field(entry.line, "parentId", encode_json(entry.parent_id))
+                    entry.move_below(gone[entry.parent_id])
         self._lost(gone)
         append.settle(asyncio.CancelledError())
         return True
@@ -130,8 +131,6 @@ class AppendQueue:
     async def _pump(self) -> None:
         try:
             while self._queue:
-                if self._try_now():
-                    continue
                 await self._get_ready()
                 batch = self._take()
                 try:
@@ -151,21 +150,6 @@ class AppendQueue:
                 raise
         finally:
             self._pump_task = None
-
-    def _try_now(self) -> bool:
-        batch = self._take()
-        try:
-            recorded = self._record_now(_lines(batch))
-        except Exception as error:  # noqa: BLE001 - the callers who wait raise it
-            self._settle_failed(batch, error)
-            return True
-        if recorded:
-            self._settle(batch)
-        else:
-            self._queue.extendleft(reversed(batch))
-            for append in batch:
-                append.taken = False
-        return recorded
 
     def _take(self) -> list[PendingAppend]:
         batch: list[PendingAppend] = []

@@ -170,8 +170,7 @@ class Cursor:
     ) -> str:
         """Set or, without text, clear the label of an entry (T-51). Raises `EntryNotFoundError`."""
         self._log.check_writable()
-        if not self._log.knows(target_id):
-            raise EntryNotFoundError(target_id)
+        await self._log.recorded_seq(target_id)
         return await self._append(drafts.label(target_id, label), expected_leaf, entry_id)
 
     async def set_session_name(

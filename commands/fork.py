@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from msgspec import Struct
 
@@ -67,14 +67,16 @@ def forked_line(plan: ForkPlan, seq: int, line: bytes) -> bytes:
     return line
 
 
-def label_lines(plan: ForkPlan, last_id: str | None, timestamp: str, new_id: Callable[[], str]) -> list[bytes]:
-    """Return fresh label entries for the labels that stay, as a chain below the last kept entry (T-65)."""
-    lines = []
-    taken: set[str] = set()
+def label_lines(
+    plan: ForkPlan, last_id: str | None, timestamp: str, new_id: Callable[[Container[str]], str]
+) -> list[bytes]:
+    """Return fresh label entries for the labels that stay, as a chain below the last kept entry (T-65).
+
+    `new_id` gets the ids that are taken here, beside those of the session.
+    """
+    lines: dict[str, bytes] = {}
     for target, text in plan.labels.items():
-        while (entry_id := new_id()) in taken:
-            pass
-        taken.add(entry_id)
-        lines.append(drafts.label(target, text).line(entry_id, last_id, timestamp))
+        entry_id = new_id(lines)
+        lines[entry_id] = drafts.label(target, text).line(entry_id, last_id, timestamp)
         last_id = entry_id
-    return lines
+    return list(lines.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from pathlib import Path
 from time import time
 from typing import Protocol, TypeVar
@@ -66,7 +66,7 @@ class SessionLog:
         self._clock = clock or time
         self._now = -1, ""
         self._id_factory = id_factory
-        self._queue = AppendQueue(self._record_now, self._get_ready, self._record, self._lose)
+        self._queue = AppendQueue(self._get_ready, self._record, self._lose)
         self._turn = asyncio.Lock()
         self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
         self._own: list[range] = []
@@ -116,23 +116,19 @@ class SessionLog:
             await append.waiter()
         return self.seq(entry_id)
 
-    def new_id(self) -> str:
-        """Return an entry id that is not taken (F-21, F-22)."""
-        if self._id_factory is None:
-            return new_entry_id(self.knows)
-        while self.knows(entry_id := self._id_factory()):
-            pass
-        return entry_id
+    def new_id(self, taken: Container[str] = ()) -> str:
+        """Return an entry id that is not taken, neither here nor in `taken` (F-21, F-22)."""
+        return new_entry_id(lambda entry_id: entry_id in taken or self.knows(entry_id), self._id_factory)
 
     def submit(self, drafts: Sequence[Draft], parent_id: str | None, entry_id: str | None = None) -> PendingAppend:
         """Hand over drafts as a chain below a parent. Raises `InvalidEntryError`; nothing is decided later."""
         timestamp = self.now()
-        entries = []
+        entries: dict[str, PendingEntry] = {}
         for draft in drafts:
-            entry_id = entry_id if entry_id is not None else self.new_id()
-            entries.append(PendingEntry(entry_id, parent_id, draft.line(entry_id, parent_id, timestamp)))
+            entry_id = entry_id if entry_id is not None else self.new_id(entries)
+            entries[entry_id] = PendingEntry(entry_id, parent_id, draft.line(entry_id, parent_id, timestamp))
             parent_id, entry_id = entry_id, None
-        return self._queue.submit(entries)
+        return self._queue.submit(list(entries.values()))
 
     def wait(self, append: PendingAppend) -> Awaitable[None]:
         """Return when an append is recorded; see `AppendQueue.wait`."""
@@ -154,15 +150,6 @@ class SessionLog:
         self.check_usable()
         if self.read_only:
             raise ReadOnlySessionError(self.name)
-
-    def _record_now(self, lines: list[bytes]) -> bool:
-        if self._turn.locked() or self.store.version != self.projector.position:
-            return False
-        batch = self.store.append_now(lines, expected_version=self.projector.position)
-        if batch is None:
-            return False
-        self._fold_own(batch)
-        return True
 
     async def _get_ready(self) -> None:
         await self.store.acquire()

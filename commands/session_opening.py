@@ -107,12 +107,8 @@ class SessionSettings(Struct, frozen=True):
         return self._log(store)
 
     def memory_log(self, header: SessionHeader, lines: Sequence[bytes] = ()) -> SessionLog:
-        """Make a log without a file."""
-        store = MemoryEventStore(header)
-        log = self._log(store)
-        if lines:
-            log.projector.apply(store.append_now(lines, expected_version=0))
-        return log
+        """Make a log without a file; lines that it begins with are still to be folded."""
+        return self._log(MemoryEventStore(header, lines))
 
 
 async def lines_of(

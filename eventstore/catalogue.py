@@ -18,7 +18,7 @@ from .errors import AmbiguousSessionError, NotASessionError, SessionFileError, S
 from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .migrations import Migration
 from .scanner import scan_chunk
-from .timestamps import instant_ms
+from .timestamps import FIRST_MS, LAST_MS, instant_ms
 from .worker import run_in_thread
 
 _PREFIX = 16 << 10
@@ -140,7 +140,8 @@ def describe(path: Path, stamp: Stamp) -> SessionInfo | None:
 
 
 def _moment(milliseconds: float) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    # An offset may lead out of the years that a datetime can hold.
+    return datetime.fromtimestamp(min(max(milliseconds, FIRST_MS), LAST_MS) / 1000, UTC)
 
 
 def _read_header(fd: int, path: Path, size: int) -> HeaderPlace:

@@ -12,7 +12,7 @@ from .json_text import decode_json
 Number = int | float
 
 
-class SessionEntry(Struct, frozen=True, rename="camel", tag_field="type", kw_only=True):
+class SessionEntry(Struct, frozen=True, gc=False, rename="camel", tag_field="type", kw_only=True):
     """Base of all entries. `parent_id` is None for a root, and for a parent that is no string.
 
     `timestamp` is what the file holds: an ISO 8601 string, or a number of milliseconds, or None.
@@ -29,7 +29,7 @@ class SessionEntry(Struct, frozen=True, rename="camel", tag_field="type", kw_onl
         return str(self.__struct_config__.tag)
 
 
-class MessageEntry(SessionEntry, frozen=True, tag="message"):
+class MessageEntry(SessionEntry, frozen=True, gc=False, tag="message"):
     """A message in the file's own form, camelCase keys (F-40, F-60..F-66)."""
 
     message: dict[str, Any]
@@ -40,14 +40,14 @@ class MessageEntry(SessionEntry, frozen=True, tag="message"):
         return str(self.message["role"])
 
 
-class ThinkingLevelChangeEntry(SessionEntry, frozen=True, tag="thinking_level_change"):
+class ThinkingLevelChangeEntry(SessionEntry, frozen=True, gc=False, tag="thinking_level_change"):
     """A change of the thinking level; None reads as `off` (F-41)."""
 
     thinking_level: str | None = None
     configured: str | None = None
 
 
-class ModelChangeEntry(SessionEntry, frozen=True, tag="model_change"):
+class ModelChangeEntry(SessionEntry, frozen=True, gc=False, tag="model_change"):
     """A change of model, in either spelling: `model` and `role`, or `provider` and `model_id` (F-42)."""
 
     model: str | None = None
@@ -63,13 +63,13 @@ class ModelChangeEntry(SessionEntry, frozen=True, tag="model_change"):
         return f"{self.provider}/{self.model_id}" if self.provider and self.model_id else None
 
 
-class ServiceTierChangeEntry(SessionEntry, frozen=True, tag="service_tier_change"):
+class ServiceTierChangeEntry(SessionEntry, frozen=True, gc=False, tag="service_tier_change"):
     """A change of service tier: a map by provider family, a legacy string, or None (F-43)."""
 
     service_tier: dict[str, Any] | str | None = None
 
 
-class _FromExtension(SessionEntry, frozen=True, kw_only=True):
+class _FromExtension(SessionEntry, frozen=True, gc=False, kw_only=True):
     """The flag that pi spells `fromHook` and oh-my-pi `fromExtension`."""
 
     stored_from_extension: bool | None = field(default=None, name="fromExtension")
@@ -81,7 +81,7 @@ class _FromExtension(SessionEntry, frozen=True, kw_only=True):
         return self.stored_from_extension if self.stored_from_extension is not None else self.stored_from_hook
 
 
-class CompactionEntry(_FromExtension, frozen=True, tag="compaction"):
+class CompactionEntry(_FromExtension, frozen=True, gc=False, tag="compaction"):
     """A summary that replaces what stands before `first_kept_entry_id` on its path (F-44)."""
 
     summary: str
@@ -93,7 +93,7 @@ class CompactionEntry(_FromExtension, frozen=True, tag="compaction"):
     warning: str | None = None
 
 
-class BranchSummaryEntry(_FromExtension, frozen=True, tag="branch_summary"):
+class BranchSummaryEntry(_FromExtension, frozen=True, gc=False, tag="branch_summary"):
     """A summary of a branch that was left; `from_id` is the new position or `"root"` (F-45)."""
 
     summary: str
@@ -101,14 +101,14 @@ class BranchSummaryEntry(_FromExtension, frozen=True, tag="branch_summary"):
     details: Any = None
 
 
-class CustomEntry(SessionEntry, frozen=True, tag="custom"):
+class CustomEntry(SessionEntry, frozen=True, gc=False, tag="custom"):
     """Data of an extension, never in the context (F-46)."""
 
     custom_type: str
     data: Any = None
 
 
-class CustomMessageEntry(SessionEntry, frozen=True, tag="custom_message"):
+class CustomMessageEntry(SessionEntry, frozen=True, gc=False, tag="custom_message"):
     """A message of an extension that is part of the context (F-47)."""
 
     custom_type: str
@@ -118,27 +118,27 @@ class CustomMessageEntry(SessionEntry, frozen=True, tag="custom_message"):
     attribution: str | None = None
 
 
-class LabelEntry(SessionEntry, frozen=True, tag="label"):
+class LabelEntry(SessionEntry, frozen=True, gc=False, tag="label"):
     """Sets or, without text, clears the label of `target_id` (F-48)."""
 
     target_id: str | None = None
     label: str | None = None
 
 
-class TtsrInjectionEntry(SessionEntry, frozen=True, tag="ttsr_injection"):
+class TtsrInjectionEntry(SessionEntry, frozen=True, gc=False, tag="ttsr_injection"):
     """Names of rules that were injected (F-49)."""
 
     injected_rules: list[str]
 
 
-class ModeChangeEntry(SessionEntry, frozen=True, tag="mode_change"):
+class ModeChangeEntry(SessionEntry, frozen=True, gc=False, tag="mode_change"):
     """A change of mode; `"none"` leaves it (F-50)."""
 
     mode: str
     data: dict[str, Any] | None = None
 
 
-class SessionInitEntry(SessionEntry, frozen=True, tag="session_init"):
+class SessionInitEntry(SessionEntry, frozen=True, gc=False, tag="session_init"):
     """How a subagent's session began (F-51)."""
 
     system_prompt: str | None = None
@@ -151,7 +151,7 @@ class SessionInitEntry(SessionEntry, frozen=True, tag="session_init"):
     read_summarize: Any = None
 
 
-class TitleChangeEntry(SessionEntry, frozen=True, tag="title_change"):
+class TitleChangeEntry(SessionEntry, frozen=True, gc=False, tag="title_change"):
     """A change of the session's title, for the record (F-52)."""
 
     title: str
@@ -160,24 +160,24 @@ class TitleChangeEntry(SessionEntry, frozen=True, tag="title_change"):
     trigger: str | None = None
 
 
-class CredentialPinEntry(SessionEntry, frozen=True, tag="credential_pin"):
+class CredentialPinEntry(SessionEntry, frozen=True, gc=False, tag="credential_pin"):
     """Which credential a provider was pinned to, as a hash (F-53)."""
 
     provider: str | None = None
     hash: str | None = None
 
 
-class ResetBoundaryEntry(SessionEntry, frozen=True, tag="reset_boundary"):
+class ResetBoundaryEntry(SessionEntry, frozen=True, gc=False, tag="reset_boundary"):
     """Only what follows is in the context (F-54, C-34)."""
 
 
-class SessionInfoEntry(SessionEntry, frozen=True, tag="session_info"):
+class SessionInfoEntry(SessionEntry, frozen=True, gc=False, tag="session_info"):
     """The session's name (F-55)."""
 
     name: str | None = None
 
 
-class UnknownEntry(SessionEntry, frozen=True, tag=""):
+class UnknownEntry(SessionEntry, frozen=True, gc=False, tag=""):
     """An entry of a type we do not know, or of a known type with fields of the wrong kind (F-56).
 
     It stands in the tree, adds nothing to the context, and keeps its line byte for byte.

@@ -13,13 +13,21 @@ _DRAWN_AT_ONCE = 256
 _drawn: list[str] = []
 
 
-def new_entry_id(is_taken: Callable[[str], bool]) -> str:
-    """Return 8 random hex characters that are not taken, or 32 after a hundred collisions (F-21, F-22)."""
+def _draw() -> str:
+    if not _drawn:
+        digits = secrets.token_hex(4 * _DRAWN_AT_ONCE)
+        _drawn.extend(digits[start : start + 8] for start in range(0, len(digits), 8))
+    return _drawn.pop()
+
+
+def new_entry_id(is_taken: Callable[[str], bool], draw: Callable[[], str] | None = None) -> str:
+    """Return an id that is not taken: 8 random hex characters, or what `draw` gives (F-21).
+
+    After a hundred collisions it is 32 random hex characters (F-22).
+    """
+    draw = draw or _draw
     for _ in range(_TRIES):
-        if not _drawn:
-            digits = secrets.token_hex(4 * _DRAWN_AT_ONCE)
-            _drawn.extend(digits[start : start + 8] for start in range(0, len(digits), 8))
-        candidate = _drawn.pop()
+        candidate = draw()
         if not is_taken(candidate):
             return candidate
     return secrets.token_hex(16)

@@ -189,9 +189,11 @@ class JsonlEventStore:
             writer = self._usable_writer()
             async with self._reader.turn if self._reader is not None else contextlib.nullcontext():
                 newline = self._reader is None or self._reader.ends_with_newline
-                future, cancelled = await finish_in_thread(
-                    writer.write, [*self._header_first(), *lines], after_newline=newline
-                )
+                write = partial(writer.write, [*self._header_first(), *lines], after_newline=newline)
+                if not self._durable and self._reader is not None:
+                    # Handing bytes to the system waits for nothing: a thread would cost more.
+                    return self._settle(writer, write(), lines)
+                future, cancelled = await finish_in_thread(write)
                 batch = self._settle(writer, future.result(), lines)
             if cancelled is not None:
                 raise cancelled
@@ -200,17 +202,6 @@ class JsonlEventStore:
     def _expect(self, version: int | None) -> None:
         if version is not None and version != self.version:
             raise ConcurrencyError(version, self.version)
-
-    def append_now(self, lines: Sequence[bytes], *, expected_version: int) -> EntryBatch | None:
-        reader, writer = self._reader, self._writer
-        if self._durable or reader is None or writer is None or reader.migration is not None or not lines:
-            return None
-        if self._turn.locked() or reader.turn.locked() or writer.failed is not None:
-            return None
-        if reader.seen.compare(writer.fd, self._real_path) != "same":
-            return None
-        self._expect(expected_version)
-        return self._settle(writer, writer.write(lines, after_newline=reader.ends_with_newline), lines)
 
     def _header_first(self) -> list[bytes]:
         return [encode_header(self.header)] if self._reader is None else []

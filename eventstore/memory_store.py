@@ -61,11 +61,8 @@ class MemoryEventStore:
         self._check_open()
 
     async def append(self, lines: Sequence[bytes], *, expected_version: int | None = None) -> EntryBatch:
-        return self.append_now(lines, expected_version=self.version if expected_version is None else expected_version)
-
-    def append_now(self, lines: Sequence[bytes], *, expected_version: int) -> EntryBatch:
         self._check_open()
-        if expected_version != self.version:
+        if expected_version not in (None, self.version):
             raise ConcurrencyError(expected_version, self.version)
         batch = self._scan(self.version + 1, lines)
         self._lines.extend(lines)

@@ -79,9 +79,6 @@ class EventStore(Protocol):
         `AppendError.recorded` lines were recorded all the same. Once begun it is carried out, whoever cancels.
         """
 
-    def append_now(self, lines: Sequence[bytes], *, expected_version: int) -> EntryBatch | None:
-        """The same at once, where that needs no waiting; else None, with nothing written."""
-
     async def check(self) -> bool:
         """Tell whether there are entries that were not read. Raises `SessionRewrittenError`."""
 

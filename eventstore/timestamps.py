@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 Clock = Callable[[], float]
 """Seconds since 1970, like `time.time`."""
 
-_FIRST_MS = -62_135_596_800_000  # year 1
-_LAST_MS = 253_402_300_799_999  # year 9999
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_MS = -62_135_596_800_000  # the year 1 begins
+LAST_MS = 253_402_300_799_999  # the year 9999 ends
 
 
 def instant_ms(value: object) -> float | None:
@@ -24,8 +25,9 @@ def instant_ms(value: object) -> float | None:
             return None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        value = moment.timestamp() * 1000
-    if isinstance(value, int | float) and not isinstance(value, bool) and _FIRST_MS <= value <= _LAST_MS:
+        since = moment - _EPOCH
+        return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds / 1000
+    if isinstance(value, int | float) and not isinstance(value, bool) and FIRST_MS <= value <= LAST_MS:
         return float(value)
     return None
 

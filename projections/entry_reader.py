@@ -12,7 +12,7 @@ from ..eventstore.entries import SessionEntry, UnknownEntry, decode_entry
 from ..eventstore.errors import SessionRewrittenError
 from ..eventstore.json_text import NestedTooDeeplyError
 from ..eventstore.store import EventStore
-from .tree import Tree
+from .tree import ROOT, Tree
 
 CACHE_BYTES = 16 << 20
 """Bytes of lines whose entries are kept decoded."""
@@ -54,24 +54,37 @@ class EntryReader:
                 lines = await self._store.read_lines(part)
             for seq, line in zip(part, lines, strict=True):
                 found[seq] = self._decode(seq, line)
-            if perf_counter() > turn_ends:
-                await asyncio.sleep(0)
-                turn_ends = perf_counter() + _TURN
+                if perf_counter() > turn_ends:
+                    await asyncio.sleep(0)
+                    turn_ends = perf_counter() + _TURN
         return found
 
     def _decode(self, seq: int, line: bytes) -> SessionEntry:
+        tree, kind, parent = self._tree, self._tree.kind(seq), self._tree.parents[seq]
+        # The line of a root may name a parent all the same, and so may one whose id stands again.
+        parent_id = tree.ids[parent] if parent not in (ROOT, seq) else None
         try:
             entry: SessionEntry | None = decode_entry(line)
         except NestedTooDeeplyError:
             # How deep is too deep depends on who asks: what was an entry once stays one.
-            tree, kind = self._tree, self._tree.kind(seq)
-            entry = UnknownEntry(id=tree.ids[seq], timestamp=tree.times.stored(seq), stored_type=kind.type, line=line)
+            entry = UnknownEntry(
+                id=tree.ids[seq],
+                parent_id=parent_id,
+                timestamp=tree.times.stored(seq),
+                stored_type=kind.type,
+                line=line,
+            )
         except ValueError:
             entry = None
-        if entry is None or entry.id != self._tree.ids[seq] or entry.type != self._tree.kind(seq).type:
+        if (
+            entry is None
+            or (entry.id, entry.type) != (tree.ids[seq], kind.type)
+            or (parent_id is not None and entry.parent_id != parent_id)
+        ):
             raise SessionRewrittenError(self._store.path or "memory", "was changed by another program")
+        _, known_size = self._cache.pop(seq, (None, 0))  # read by two callers at once
         self._cache[seq] = entry, len(line)
-        self._cached_bytes += len(line)
+        self._cached_bytes += len(line) - known_size
         while self._cached_bytes > CACHE_BYTES and len(self._cache) > 1:
             _, (_, size) = self._cache.popitem(last=False)
             self._cached_bytes -= size

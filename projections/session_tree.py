@@ -15,7 +15,7 @@ from .tree import ROOT, Tree
 _TURN = 0.001
 
 
-class SessionTreeNode(Struct, frozen=True, eq=False):
+class SessionTreeNode(Struct, frozen=True, eq=False, gc=False):
     """An entry, its children oldest first, and its label. Deep: do not walk it by recursion."""
 
     entry: SessionEntry

@@ -15,7 +15,7 @@ except ImportError as _error:
 
 if TYPE_CHECKING:
     from .commands.cursor import Cursor
-    from .commands.session_manager import SessionManager, SessionShape
+    from .commands.session_manager import SessionManager
     from .commands.session_opening import SessionOptions
     from .eventstore.abort import AbortController, AbortError, AbortSignal
     from .eventstore.catalogue import SessionInfo, find_session
@@ -90,7 +90,8 @@ __all__ = [
 
 _HOMES = {
     ".commands.cursor": ("Cursor",),
-    ".commands.session_manager": ("SessionManager", "SessionShape"),
+    ".commands.session_manager": ("SessionManager",),
+    ".commands.session_view": ("SessionShape",),
     ".commands.session_opening": ("SessionOptions",),
     ".eventstore.abort": ("AbortController", "AbortError", "AbortSignal"),
     ".eventstore.catalogue": ("SessionInfo", "find_session"),

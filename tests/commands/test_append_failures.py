@@ -133,7 +133,7 @@ async def test_those_queued_behind_on_the_same_chain_fail_with_the_same_cause(
     results = await asyncio.gather(taken, *behind, summary, return_exceptions=True)
     assert all(isinstance(result, AppendError) and result.errno == errno.ENOSPC for result in results)
     assert (await branch, await root) == ("f", "g")
-    assert (session.leaf_id, on_d.leaf_id, other.leaf_id, apart.leaf_id) == ("b", "b", "f", "d")
+    assert (session.leaf_id, on_d.leaf_id, other.leaf_id, apart.leaf_id) == ("b", "b", "f", "b")
     assert session.entry_ids() == [line["id"] for line in records(session)[1:]] == ["a", "b", "f", "g"]
     await chain(session, "h")
     assert session.path_ids() == ["a", "b", "h"]
@@ -257,14 +257,15 @@ async def test_reopening_writes_what_was_not_synced_again(
         assert path.read_bytes().startswith(before)
 
 
-async def test_a_failed_sync_on_closing_is_told(make_file: Make, disk: Any) -> None:
+async def test_a_failed_sync_on_closing_is_told(tmp_path: Path, disk: Any) -> None:
     """F-115: with `"os"`, closing is when it is heard of; the session is closed all the same."""
-    session = await make_file(durability="os")
+    session = await SessionManager.create(cwd="/p", sessions_dir=tmp_path, durability="os")
     await chain(session, "a", "b")
     disk.sync_error = OSError(errno.EIO, "Input/output error")
-    with pytest.raises(AppendError) as caught:
-        await session.close()
-    assert caught.value.outcome == "unknown"
+    for _ in range(2):
+        with pytest.raises(AppendError) as caught:
+            await session.close()
+        assert caught.value.outcome == "unknown"
     disk.sync_error = None
     async with await SessionManager.open(str(session.session_file)) as again:
         await chain(again, "c")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from sessiontree import EntryNotFoundError
 from sessiontree.commands.fork import ForkPlan, forked_line, label_lines, plan_fork
 from sessiontree.eventstore.header import make_header
 from sessiontree.eventstore.memory_store import MemoryEventStore
+from sessiontree.eventstore.scanner import scan_chunk
+from sessiontree.eventstore.store import EntryBatch
 from sessiontree.projections.projector import Projector
 
 
@@ -22,7 +25,8 @@ class Given:
         self.lines = [json.dumps({"type": "message", "parentId": None, **row}).encode() for row in rows]
         self.projector = Projector(store)
         if rows:
-            self.projector.apply(store.append_now(self.lines, expected_version=0))
+            data = b"\n".join(self.lines) + b"\n"
+            self.projector.apply(EntryBatch(1, scan_chunk(data, 0, 1).envelopes))
 
     def when_forked_at(self, leaf_id: str) -> ForkPlan:
         return plan_fork(self.projector, leaf_id)
@@ -33,7 +37,7 @@ class Given:
         lines = [forked_line(plan, seq, self.lines[seq - 1]) for seq in plan.kept]
         numbers = iter(range(100))
         last_id = json.loads(lines[-1])["id"] if lines else None
-        lines += label_lines(plan, last_id, "now", lambda: f"new{next(numbers)}")
+        lines += label_lines(plan, last_id, "now", lambda taken: f"new{next(numbers)}")
         return [json.loads(line) for line in lines]
 
     def links(self, leaf_id: str) -> dict[str, str | None]:
@@ -136,10 +140,13 @@ def test_labels_of_what_stays_are_set_anew_in_map_order() -> None:
 
 
 def test_fresh_label_ids_differ_from_each_other() -> None:
-    """T-65: whatever makes them repeats itself."""
+    """T-65: who makes them is told which are taken."""
     plan = ForkPlan([1], {}, {"a": "1", "b": "2"}, False)
-    ids = iter(["x", "x", "x", "y"])
-    lines = [json.loads(line) for line in label_lines(plan, None, "now", lambda: next(ids))]
+
+    def new_id(taken: Container[str]) -> str:
+        return "y" if "x" in taken else "x"
+
+    lines = [json.loads(line) for line in label_lines(plan, None, "now", new_id)]
     assert [(line["id"], line["parentId"]) for line in lines] == [("x", None), ("y", "x")]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +128,82 @@ def read_all() -> Callable[..., Awaitable[list[Envelope]]]:
         return envelopes
 
     return read
+
+
+class Disk:
+    """What stands behind `os.write` for one file: room for so many bytes, and others who write."""
+
+    def __init__(self, path: Path, write: Callable[[int, Any], int]) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_RDONLY)
+        self.room: int | None = None
+        self.most = 1 << 30
+        self.before_write: Callable[[], None] | None = None
+        self.when_full: Callable[[], None] | None = None
+        self._write = write
+
+    def write(self, fd: int, data: Any) -> int:
+        if not os.path.sameopenfile(fd, self._fd):
+            return self._write(fd, data)
+        if self.before_write is not None:
+            others, self.before_write = self.before_write, None
+            others()
+        if self.room == 0:
+            if self.when_full is not None:
+                others, self.when_full = self.when_full, None
+                others()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        size = min(len(data), self.most, self.room if self.room is not None else len(data))
+        if self.room is not None:
+            self.room -= size
+        return self._write(fd, data[:size])
+
+    def foreign(self, data: bytes) -> None:
+        """Another program appends, without a lock."""
+        with self.path.open("ab", buffering=0) as file:
+            self._write(file.fileno(), data)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+@pytest.fixture
+def disk_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Disk]]:
+    """Gives the disk behind an existing file."""
+    disks: list[Disk] = []
+
+    def make(path: Path) -> Disk:
+        disk = Disk(path, os.write)
+        disks.append(disk)
+        monkeypatch.setattr(os, "write", disk.write)
+        return disk
+
+    yield make
+    for disk in disks:
+        disk.close()
+
+
+def _known(store: JsonlEventStore) -> tuple[list[int], list[tuple[int, str]]]:
+    """Line numbers of all entries, and the faults, as the store has them."""
+    return (
+        [store.line_number(seq) for seq in range(1, store.version + 1)],
+        [(fault.line, fault.kind) for fault in store.faults],
+    )
+
+
+@pytest.fixture
+def check_against_the_file(
+    open_store: Callable[..., Awaitable[JsonlEventStore]], read_all: Callable[..., Awaitable[list[Envelope]]]
+) -> Callable[[JsonlEventStore], Awaitable[None]]:
+    """What a store has made of reading and appending is what a new one reads."""
+
+    async def check(store: JsonlEventStore) -> None:
+        while await store.check():
+            await read_all(store, store.version)
+        fresh = await open_store(store.path)
+        assert await read_all(store) == await read_all(fresh)
+        assert _known(store) == _known(fresh)
+        seqs = range(store.version, 0, -1)
+        assert await store.read_lines(seqs) == await fresh.read_lines(seqs)
+
+    return check

@@ -27,7 +27,7 @@ GOLDEN = ["version-1", "version-2"]
 
 def is_entry(line: bytes) -> bool:
     try:
-        return json.loads(line)["type"] != "session"
+        return bool(json.loads(line)["type"] != "session")
     except ValueError:
         return False
 
@@ -190,7 +190,6 @@ def test_an_index_of_another_type_of_entry_is_not_touched() -> None:
         ('{"role":"user","content":"hookMessage"}', "user"),
         ('{"role":"user","x":{"role":"hookMessage"}}', "user"),
         ('{"role":["hookMessage"]}', ["hookMessage"]),
-        ('{"role":"user","role":"hookMessage"}', "custom"),
     ],
 )
 def test_the_role_hook_message_is_called_custom(version: int, message: str, role: object) -> None:

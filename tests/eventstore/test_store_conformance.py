@@ -62,24 +62,11 @@ class EventStoreSuite:
         assert store.version == recorded
         assert ids(await read_all(await self.another_view(store))) == ["e0", "e1"][:recorded]
 
-    async def test_an_append_at_once_records_or_leaves_it_to_the_waiting_form(
-        self, store: EventStore, lines: list[bytes], read_all: ReadAll
-    ) -> None:
-        await store.append(lines[:1])
-        batch = store.append_now(lines[1:3], expected_version=1)
-        if batch is not None:
-            assert (batch.first_seq, ids(batch.envelopes)) == (2, ["e1", "e2"])
-            with pytest.raises(ConcurrencyError):
-                store.append_now(lines[3:], expected_version=1)
-        assert store.version == (1 if batch is None else 3)
-        assert len(await read_all(await self.another_view(store))) == store.version
-
     async def test_a_batch_of_nothing_records_nothing(self, store: EventStore, lines: list[bytes]) -> None:
         assert (await store.append([])).envelopes == []
         await store.append(lines[:2])
         batch = await store.append([])
         assert (batch.first_seq, batch.envelopes, store.version) == (3, [], 2)
-        assert not store.append_now([], expected_version=2) or store.version == 2
         await store.append(lines[2:3])
         assert (store.version, store.line_number(3)) == (3, 4)
 

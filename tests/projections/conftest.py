@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ def chain() -> Callable[..., list[Fields]]:
     def make(*bodies: Fields, first: int = 1, parent: str | None = None) -> list[Fields]:
         entries = []
         for number, body in enumerate(bodies, first):
-            moment = f"2026-01-05T10:00:{number:02}.000Z"
+            moment = (datetime(2026, 1, 5, 10) + timedelta(seconds=number)).isoformat(timespec="milliseconds") + "Z"
             entries.append({"id": f"e{number}", "parentId": parent, "timestamp": moment, **body})
             parent = str(entries[-1]["id"])
         return entries

@@ -1,0 +1,220 @@
+"""The reading side of a session: shape at once, bodies when asked for, and what others append (T-01..T-33)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.entries import SessionEntry
+from ..eventstore.errors import EntryNotFoundError
+from ..eventstore.header import SessionHeader
+from ..eventstore.polling import LONGEST_WAIT, SHORTEST_WAIT, pause
+from ..eventstore.report import Report
+from ..projections.session_tree import SessionTreeNode, build_tree
+from ..projections.time_column import Timestamp
+from ..projections.tree import ROOT
+from ..projections.usage import Usage
+from .cursor import Cursor
+
+
+class SessionShape(Struct, frozen=True):
+    """What is known of an entry without reading its body. `parent_id`: the parent in the tree, None for a root."""
+
+    type: str
+    role: str | None
+    parent_id: str | None
+    timestamp: Timestamp
+
+
+class SessionView(Cursor):
+    """What can be read of one open session, from wherever its leaf stands."""
+
+    @property
+    def header(self) -> SessionHeader:
+        """The header, as of version 3."""
+        return self._log.store.header
+
+    @property
+    def session_id(self) -> str:
+        """The session's id, as the header has it."""
+        return self.header.id
+
+    @property
+    def session_file(self) -> str | None:
+        """The path of the session's file, whether it is there yet or not; None in memory."""
+        path = self._log.store.path
+        return str(path) if path is not None else None
+
+    @property
+    def cwd(self) -> str:
+        """The recorded working directory, whether it exists or not; the process's only where none is recorded."""
+        return self.header.cwd or str(Path.cwd())
+
+    @property
+    def entry_count(self) -> int:
+        """The number of entries; an id that stands on several lines counts once."""
+        return self._log.projector.tree.entry_count
+
+    @property
+    def report(self) -> Report:
+        """The faults of the file that are found without decoding every body (F-81..F-87)."""
+        return self._log.projector.report()
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of all branches together, as a snapshot (T-95..T-98)."""
+        return self._log.projector.usage.total
+
+    @property
+    def session_name(self) -> str | None:
+        """The session's name, trimmed (F-55, F-73)."""
+        return self._log.projector.name.name
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Target to label, over the whole file (T-50); labels of targets that are not there are left out."""
+        tree = self._log.projector.tree
+        return {target: text for target, text in self._log.projector.labels.by_target.items() if tree.find(target)}
+
+    @property
+    def generation(self) -> int:
+        """Rises when another program has rewritten the file and it was loaded anew."""
+        return self._log.generation
+
+    @property
+    def file_version(self) -> int:
+        """The version of the file as it is on the disk."""
+        return self._log.store.file_version
+
+    @property
+    def root_ids(self) -> list[str]:
+        """The ids of all roots in file order (T-27)."""
+        return self._ids(self._log.projector.tree.children(ROOT))
+
+    def child_ids(self, entry_id: str) -> list[str]:
+        """Return the ids of an entry's children in file order (T-25); empty for an unknown one."""
+        tree = self._log.projector.tree
+        return self._ids(tree.children(seq)) if (seq := tree.find(entry_id)) else []
+
+    def ordered_child_ids(self, entry_id: str) -> list[str]:
+        """The same, oldest first, as in `get_tree` (T-28)."""
+        tree = self._log.projector.tree
+        return self._ids(tree.ordered_children(seq)) if (seq := tree.find(entry_id)) else []
+
+    def entry_ids(self) -> list[str]:
+        """Return the ids of all entries in file order."""
+        return self._ids(self._log.projector.tree.live())
+
+    def _ids(self, seqs: Iterable[int]) -> list[str]:
+        ids = self._log.projector.tree.ids
+        return [ids[seq] for seq in seqs]
+
+    def has_entry(self, entry_id: str) -> bool:
+        """Tell whether an entry is recorded."""
+        return bool(self._log.projector.tree.find(entry_id))
+
+    def get_label(self, entry_id: str) -> str | None:
+        """Return the current label of an entry (T-53)."""
+        return self._log.projector.labels.by_target.get(entry_id) if self.has_entry(entry_id) else None
+
+    def shape(self, entry_id: str) -> SessionShape:
+        """Return what is known of an entry without its body. Raises `EntryNotFoundError`."""
+        seq = self._log.seq(entry_id)
+        tree = self._log.projector.tree
+        kind = tree.kind(seq)
+        parent = tree.parents[seq]
+        return SessionShape(kind.type, kind.role, tree.ids[parent] if parent != ROOT else None, tree.times.stored(seq))
+
+    def last_model_change_role(self) -> str | None:
+        """Return the role of the newest model change on the current path, None where there is none (T-32)."""
+        return self._log.projector.states.last_model_change_role(self._log.leaf_seq(self.leaf_id))
+
+    async def get_entry(self, entry_id: str, *, signal: AbortSignal | None = None) -> SessionEntry | None:
+        """Return an entry, None for an unknown id (T-21); one that is on its way is waited for."""
+
+        async def read() -> SessionEntry:
+            [entry] = await self._log.entries([await self._log.recorded_seq(entry_id)], signal)
+            return entry
+
+        try:
+            return await self._log.reading(read)
+        except EntryNotFoundError:
+            # Unknown, or on its way and then not recorded.
+            return None
+
+    async def get_line(self, entry_id: str) -> bytes:
+        """Return an entry's line as of version 3, byte for byte. Raises `EntryNotFoundError`."""
+
+        async def read() -> bytes:
+            [line] = await self._log.store.read_lines([await self._log.recorded_seq(entry_id)])
+            return line
+
+        return await self._log.reading(read)
+
+    async def get_entries(self, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
+        """Return all entries in file order, as a new list (T-03)."""
+
+        async def read() -> list[SessionEntry]:
+            return await self._log.entries(self._log.projector.tree.live(), signal)
+
+        return await self._log.reading(read)
+
+    async def get_children(self, entry_id: str, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
+        """Return an entry's children in file order (T-25); empty for an unknown one."""
+
+        async def read() -> list[SessionEntry]:
+            return await self._log.entries(map(self._log.seq, self.child_ids(entry_id)), signal)
+
+        return await self._log.reading(read)
+
+    async def get_tree(self, *, signal: AbortSignal | None = None) -> list[SessionTreeNode]:
+        """Return the roots in file order with all below them, children oldest first (T-26..T-31)."""
+
+        async def read() -> list[SessionTreeNode]:
+            tree = self._log.projector.tree
+            entries = await self._log.reader.read(list(tree.live()), signal=signal)
+            return await build_tree(tree, self.labels, entries, signal)
+
+        return await self._log.reading(read)
+
+    async def follow(
+        self, after: str | None = None, *, signal: AbortSignal | None = None
+    ) -> AsyncIterator[SessionEntry]:
+        """Yield entries that others append, as they come; no leaf moves.
+
+        `after`: the id of the last entry that is known, to resume there; by default from now on. Ends with
+        `AbortError`. After a rewrite by another program it goes on behind the last entry that is still there.
+        Raises `EntryNotFoundError`.
+        """
+        log = self._log
+        log.check_usable()
+        tree = log.projector.tree
+        seq = log.seq(after) if after is not None else log.projector.position
+        wait = SHORTEST_WAIT
+        while True:
+            if signal is not None:
+                signal.raise_if_aborted()
+            await log.refresh(signal)
+            if tree is not log.projector.tree:
+                known, tree = tree.ids[: seq + 1], log.projector.tree
+                seq = next((there for entry_id in reversed(known) if (there := tree.find(entry_id))), 0)
+            if seq == log.projector.position:
+                await pause(wait, signal)
+                wait = min(wait * 1.5, LONGEST_WAIT)
+                continue
+            wait = SHORTEST_WAIT
+            seq += 1
+            if not log.is_own(seq):
+                [entry] = await log.entries([seq], signal)
+                yield entry
+
+    async def refresh(self, *, signal: AbortSignal | None = None) -> bool:
+        """Take in what other programs appended; tell whether there was anything. No leaf moves.
+
+        A session that has not written loads a rewritten file anew and keeps its leaf by id; one that has
+        raises `SessionRewrittenError`.
+        """
+        return await self._log.refresh(signal)
