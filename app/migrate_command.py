@@ -20,18 +20,14 @@ def migrate_command(target: SessionTarget, as_json: bool) -> None:
 
 
 async def _migrate(target: SessionTarget, as_json: bool) -> None:
-    from ..commands.session_manager import SessionManager
-    from ..eventstore.errors import UnsupportedVersionError
-    from ..eventstore.header import CURRENT_VERSION
     from .cells import clean
     from .output import print_json, print_lines
     from .progress import Progress
+    from .written_session import opened_for_writing
 
     path = await target.find()
-    async with Progress("migrating"), await SessionManager.open(path) as session:
+    async with Progress("migrating"), opened_for_writing(path) as session:
         before = session.file_version
-        if before > CURRENT_VERSION:
-            raise UnsupportedVersionError(path, before)
         migrated = await session.migrate()
         after = session.file_version
     if as_json:

@@ -12,7 +12,7 @@ from .async_run import run
 from .session_target import SessionTarget, json_option, session_argument
 
 if TYPE_CHECKING:
-    from ..projections.tree import Tree
+    from ..projections.projector import Projector
     from .tree_lines import VisibleRows
     from .tree_rows import TreeRows
 
@@ -49,14 +49,13 @@ async def _show(target: SessionTarget, mode: str, query: str, leaf_id: str | Non
         rows = await visible_rows(
             session, shape.leaf_id, mode=FilterMode(mode), query=query, home=expanduser("~"), progress=progress
         )
-    labels = session.projector.labels.by_target
-    if as_json:
         layout = rows.lay_out(shape)
-        print_json([_record(layout, row, rows, tree, labels.get(layout.ids[row])) for row in range(len(layout.ids))])
+    if as_json:
+        print_json(_records(layout, rows, session.projector))
     elif not rows.texts:
         print_lines([_why_empty(rows, tree.entry_count, mode, query)])
     else:
-        print_lines(_lines_with_ids(rows, rows.lay_out(shape), terminal_width()))
+        print_lines(_lines_with_ids(rows, layout, terminal_width()))
 
 
 def _lines_with_ids(rows: VisibleRows, layout: TreeRows, width: int | None) -> Iterator[str]:
@@ -84,18 +83,24 @@ def _why_empty(rows: VisibleRows, entry_count: int, mode: str, query: str) -> st
     return clean(f"no entry has {query!r} in its row")
 
 
-def _record(layout: TreeRows, row: int, rows: VisibleRows, tree: Tree, label: str | None) -> dict[str, Any]:
-    entry_id = layout.ids[row]
-    seq = tree.find(entry_id)
-    kind = tree.kind(seq)
-    parent = tree.parents[seq]
-    return {
-        "id": entry_id,
-        "parent_id": tree.ids[parent] if parent else None,
-        "type": kind.type,
-        "role": kind.role,
-        "timestamp": tree.times.stored(seq),
-        "label": label,
-        "active": row < layout.active,
-        "text": rows.texts[entry_id],
-    }
+def _records(layout: TreeRows, rows: VisibleRows, projector: Projector) -> list[dict[str, Any]]:
+    from ..projections.tree import ROOT
+
+    tree, labels = projector.tree, projector.labels.by_target
+    records = []
+    for row, entry_id in enumerate(layout.ids):
+        seq = tree.find(entry_id)
+        kind, parent = tree.kind(seq), tree.parents[seq]
+        records.append(
+            {
+                "id": entry_id,
+                "parent_id": tree.ids[parent] if parent != ROOT else None,
+                "type": kind.type,
+                "role": kind.role,
+                "timestamp": tree.times.stored(seq),
+                "label": labels.get(entry_id),
+                "active": row < layout.active,
+                "text": rows.texts[entry_id],
+            }
+        )
+    return records

@@ -83,10 +83,10 @@ async def _fork(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
 @asynccontextmanager
 async def _writing(target: SessionTarget, at_id: str | None) -> AsyncIterator[SessionManager]:
-    from ..commands.session_manager import SessionManager
     from .progress import Progress
+    from .written_session import opened_for_writing
 
-    async with Progress("working"), await SessionManager.open(await target.find()) as session:
+    async with Progress("working"), opened_for_writing(await target.find()) as session:
         if at_id is not None:
             session.branch(at_id)
         yield session

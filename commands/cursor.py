@@ -62,8 +62,7 @@ class Cursor:
         if not messages:
             return []
         append = self._log.submit([drafts.message(message) for message in messages], self.leaf_id)
-        if append.error is None:
-            self.leaf_id = append.entries[-1].entry_id
+        self.leaf_id = append.entries[-1].entry_id
         await self._log.wait(append)
         return [entry.entry_id for entry in append.entries]
 
@@ -276,8 +275,8 @@ class Cursor:
             raise ConcurrencyError(expected_leaf, self.leaf_id)
 
     async def _append(self, draft: Draft, expected_leaf: LeafArgument, entry_id: str | None) -> str:
-        self._log.check_writable()
         if entry_id is not None:
+            self._log.check_writable()
             if not isinstance(entry_id, str) or not entry_id:
                 raise InvalidEntryError("entry_id must be a string, and not empty")
             if await self._log.find_same(draft, entry_id):
@@ -287,7 +286,6 @@ class Cursor:
 
     async def _append_at(self, draft: Draft, parent_id: str | None, entry_id: str | None) -> str:
         append = self._log.submit([draft], parent_id, entry_id)
-        if append.error is None:
-            self.leaf_id = append.entries[0].entry_id
+        new_id = self.leaf_id = append.entries[0].entry_id
         await self._log.wait(append)
-        return append.entries[0].entry_id
+        return new_id

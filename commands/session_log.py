@@ -136,7 +136,7 @@ class SessionLog:
 
     async def find_same(self, draft: Draft, entry_id: str) -> bool:
         """Tell whether the very entry is recorded already. Raises `EntryConflictError` for other content."""
-        if (append := self._queue.pending(entry_id)) is not None and not append.done:
+        while (append := self._queue.pending(entry_id)) is not None:
             await append.waiter()
         if not (seq := self.projector.tree.find(entry_id)):
             return False

@@ -18,7 +18,7 @@ from .errors import AmbiguousSessionError, NotASessionError, SessionFileError, S
 from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .migrations import Migration
 from .scanner import scan_chunk
-from .timestamps import FIRST_MS, LAST_MS, instant_ms
+from .timestamps import instant_ms
 from .worker import run_in_thread
 
 _PREFIX = 16 << 10
@@ -103,7 +103,8 @@ def _describe_all(paths: Sequence[Path], known: Mapping[Path, SessionInfo]) -> l
     for path in paths:
         stamp = stamp_of(path)
         info = known.get(path)
-        if stamp is not None and (info is None or info.stamp != stamp):
+        # A fault may have been the system's, and be over.
+        if stamp is not None and (info is None or info.stamp != stamp or info.fault is not None):
             info = describe(path, stamp)
         if stamp is not None and info is not None:
             infos.append(info)
@@ -140,8 +141,7 @@ def describe(path: Path, stamp: Stamp) -> SessionInfo | None:
 
 
 def _moment(milliseconds: float) -> datetime:
-    # An offset may lead out of the years that a datetime can hold.
-    return datetime.fromtimestamp(min(max(milliseconds, FIRST_MS), LAST_MS) / 1000, UTC)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _read_header(fd: int, path: Path, size: int) -> HeaderPlace:
@@ -156,25 +156,28 @@ def _read_header(fd: int, path: Path, size: int) -> HeaderPlace:
 
 
 def _newest_message(fd: int, place: HeaderPlace, size: int) -> float | None:
-    """Return the newest readable message time in milliseconds: of the tail, else of the whole file."""
-    start = place.offset + place.length
-    tail = max(start, size - _TAIL)
-    newest = _newest_in(fd, place, tail, size, cut_first=tail > start)
-    while newest is None and tail > start:
-        end, tail = tail, max(start, tail - _PART)
-        # The line that the later part cut in two is read whole here.
-        newest = _newest_in(fd, place, tail, min(size, end + _PART), cut_first=tail > start)
-    return newest
+    """Return the newest readable message time in milliseconds: of the tail, else of the whole file, from its end."""
+    start, end, part = place.offset + place.length, size, _TAIL
+    while end > start:
+        begin = max(start, end - part)
+        data = os.pread(fd, end - begin, begin)
+        # The first line may begin before the part: it is read with the part before, whole.
+        cut = data.find(b"\n") + 1 if begin > start else 0
+        if begin > start and cut in (0, len(data)):
+            part *= 4
+            continue
+        newest = _newest_in(data[cut:], place.header.version)
+        if newest is not None:
+            return newest
+        end, part = begin + cut, _PART
+    return None
 
 
-def _newest_in(fd: int, place: HeaderPlace, start: int, end: int, *, cut_first: bool) -> float | None:
-    data = os.pread(fd, end - start, start)
-    if cut_first:
-        data = data[data.find(b"\n") + 1 :]
-    migration = Migration(place.header.version) if place.header.version < CURRENT_VERSION else None
+def _newest_in(lines: bytes, version: int) -> float | None:
+    migration = Migration(version) if version < CURRENT_VERSION else None
     times = (
         instant_ms(envelope.timestamp)
-        for envelope in scan_chunk(data, start, 1, migration).envelopes
+        for envelope in scan_chunk(lines, 0, 1, migration).envelopes
         if envelope.type == "message"
     )
     return max((time for time in times if time is not None), default=None)
@@ -192,7 +195,7 @@ async def find_session(
         raise SessionNotFoundError(text, "can be no session")
     path = Path(text)
     if os.path.lexists(path) or os.sep in text or text.endswith(".jsonl"):
-        if not path.exists():
+        if not os.path.exists(path):
             raise SessionNotFoundError(text, "no such file")
         return path
     infos = [info for info in await catalogue(sessions_dir, signal=signal) if info.id is not None]

@@ -140,7 +140,7 @@ class JsonlEventStore:
         try:
             with self._reader.file.descriptor() as fd:
                 change = self._reader.seen.compare(fd, self._real_path)
-        except (FileChangedError, FileNotFoundError):
+        except (FileChangedError, FileNotFoundError, NotADirectoryError):
             change = "rewritten"
         if change == "rewritten":
             raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
@@ -159,16 +159,25 @@ class JsonlEventStore:
             if self._writer is not None:
                 return
             try:
-                self._writer = await open_writer(
+                writer = await open_writer(
                     self._real_path,
                     durable=self._durable,
                     create=not self._exists,
                     lock_timeout=self._lock_timeout,
                     check_wanted=self._check_open,
                 )
+                try:
+                    if writer.is_doubtful:
+                        await self._write_again(writer)
+                except BaseException:
+                    writer.close()
+                    raise
+                self._writer = writer
             except SessionLockedError as error:
                 raise SessionLockedError(self.path, error.pid) from None
-            except FileNotFoundError as error:
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+                if not self._exists:
+                    raise AppendError(self.path, error) from error
                 raise SessionRewrittenError(self.path, "was removed by another program") from error
             except FileExistsError as error:
                 raise SessionRewrittenError(self.path, "was made by another program meanwhile") from error
@@ -193,11 +202,19 @@ class JsonlEventStore:
                 if not self._durable and self._reader is not None:
                     # Handing bytes to the system waits for nothing: a thread would cost more.
                     return self._settle(writer, write(), lines)
-                future, cancelled = await finish_in_thread(write)
-                batch = self._settle(writer, future.result(), lines)
-            if cancelled is not None:
-                raise cancelled
+                finished = await finish_in_thread(write)
+                batch = self._settle(writer, finished.result(), lines)
+            if finished.cancelled is not None:
+                raise finished.cancelled
             return batch
+
+    async def _write_again(self, writer: LogWriter) -> None:
+        reader = self._reader
+        unchanged = reader is not None and reader.seen.compare(writer.fd, self._real_path) == "same"
+        await run_in_thread(writer.write_again)
+        if reader is not None and unchanged:
+            # The same bytes with a new time are no rewrite.
+            reader.look_again()
 
     def _expect(self, version: int | None) -> None:
         if version is not None and version != self.version:
@@ -272,22 +289,26 @@ class JsonlEventStore:
                 size=reader.seen.size,
             )
             try:
-                future, cancelled = await finish_in_thread(self._usable_writer().rewrite, copy, reader.seen.size)
-                self._writer, moved = future.result()
+                finished = await finish_in_thread(self._usable_writer().rewrite, copy, reader.seen.size)
+                self._writer, moved = finished.result()
             except OSError as error:
                 raise AppendError(self.path, error) from error
             place = find_header(moved.head, self.path, whole_file=False)
             reader.take_rewritten(ReadFile(self._real_path), place, moved)
-        if cancelled is not None:
-            raise cancelled
+        if finished.cancelled is not None:
+            raise finished.cancelled
 
     async def flush(self) -> None:
         self._check_open()
         async with self._turn:
             if self._writer is None:
                 return
+            writer = self._usable_writer()
+            if self._reader is None:
+                # A file was made, and nothing is in it.
+                return
             try:
-                await run_in_thread(self._usable_writer().sync)
+                await run_in_thread(writer.sync)
             except OSError as error:
                 raise AppendError(self.path, error, outcome="unknown") from error
 

@@ -20,7 +20,7 @@ def same_file(fd: int, path: Path) -> bool:
     """Tell whether the path still leads to the open file: a lock on a replaced file is worth nothing."""
     try:
         there = os.stat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     here = os.fstat(fd)
     return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)

@@ -35,7 +35,7 @@ class SeenFile(Struct, frozen=True):
         """
         try:
             there = os.stat(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return "rewritten"
         stat = os.fstat(fd)
         identity = self.device, self.inode

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import AppendError
 from .header import SessionHeader, encode_header
-from .worker import run_in_thread
+from .worker import finish_in_thread, run_in_thread
 from .writer import make_directory, sync_directory
 
 
@@ -23,22 +23,22 @@ async def write_session_file(path: Path, header: SessionHeader, batches: AsyncIt
     fd = -1
     try:
         try:
-            fd = await run_in_thread(_create, temporary)
+            await run_in_thread(make_directory, path.parent)
+            fd = os.open(temporary, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             await run_in_thread(_write, fd, [encode_header(header)])
             async for lines in batches:
                 await run_in_thread(_write, fd, lines)
-            await run_in_thread(_publish, fd, temporary, path)
+            finished = await finish_in_thread(_publish, fd, temporary, path)
+            finished.result()
+            if finished.cancelled is not None:
+                path.unlink()
+                raise finished.cancelled
         except OSError as error:
             raise AppendError(path, error) from error
     finally:
         if fd >= 0:
             os.close(fd)
         temporary.unlink(missing_ok=True)
-
-
-def _create(temporary: Path) -> int:
-    make_directory(temporary.parent)
-    return os.open(temporary, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
 def _write(fd: int, lines: Sequence[bytes]) -> None:
@@ -52,4 +52,8 @@ def _publish(fd: int, temporary: Path, path: Path) -> None:
     if path.exists():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     os.rename(temporary, path)
-    sync_directory(path.parent)
+    try:
+        sync_directory(path.parent)
+    except OSError:
+        path.unlink()
+        raise

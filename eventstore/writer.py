@@ -71,17 +71,23 @@ class LogWriter:
                     os.close(fd)
                     continue
                 writer = cls(path, fd, durable=durable, created=create)
-                writer._write_doubtful_again()
             except BaseException:
                 _close_quietly(fd)
                 raise
             return writer
 
-    def _write_doubtful_again(self) -> None:
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a sync of this file failed in this process, so that what it shows may not be on the disk."""
+        if not _doubtful:
+            return False
         stat = os.fstat(self.fd)
-        start = _doubtful.get((stat.st_dev, stat.st_ino))
-        if start is None:
-            return
+        return (stat.st_dev, stat.st_ino) in _doubtful
+
+    def write_again(self) -> None:
+        """Write what is doubtful once more, and sync it."""
+        stat = os.fstat(self.fd)
+        start = _doubtful[stat.st_dev, stat.st_ino]
         # A second descriptor: with O_APPEND, Linux appends whatever the offset.
         fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         try:

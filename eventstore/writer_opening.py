@@ -24,12 +24,12 @@ async def open_writer(
     deadline = monotonic() + lock_timeout
     while True:
         check_wanted()
-        future, cancelled = await finish_in_thread(LogWriter.open, path, durable=durable, create=create)
-        if cancelled is not None:
-            if future.exception() is None and isinstance(opened := future.result(), LogWriter):
+        finished = await finish_in_thread(LogWriter.open, path, durable=durable, create=create)
+        opened = finished.result()
+        if finished.cancelled is not None:
+            if isinstance(opened, LogWriter):
                 opened.close()
-            raise cancelled
-        opened = future.result()
+            raise finished.cancelled
         if isinstance(opened, LogWriter):
             return opened
         if monotonic() >= deadline:

@@ -157,8 +157,7 @@ def _message_of(entry: SessionEntry) -> Message | None:
 
 def _milliseconds(entry: SessionEntry) -> int:
     instant = instant_ms(entry.timestamp)
-    # The instant of a text is a float that may fall short of its millisecond by less than a microsecond.
-    return int(round(instant, 3)) if instant is not None else 0
+    return int(instant) if instant is not None else 0
 
 
 class _LastEntry:

@@ -1,4 +1,4 @@
-"""What the tests of the command side share: sessions of both kinds, hand-made files, a disk that fails on request."""
+"""What the tests of the command side share: sessions of both kinds, hand-made files, a disk that fails."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ async def test_a_short_write_is_not_continued_behind_another_program(
     real_write = disk._write
 
     def write_and_let_others(fd: int, data: Any) -> int:
-        written = real_write(fd, data)
+        written: int = real_write(fd, data)
         disk._write = real_write
         disk.foreign(b"\n" + entry_line("x") + b"\n")
         return written

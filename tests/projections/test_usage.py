@@ -102,7 +102,7 @@ def test_a_reply_without_usage_adds_nothing(total: Callable[..., Usage], usage: 
 
 def test_missing_and_odd_numbers_are_zero_and_the_others_count(total: Callable[..., Usage]) -> None:
     """T-97."""
-    odd = {"input": None, "output": "5", "cacheRead": True, "cacheWrite": 4, "premiumRequests": 1, "cost": {}}
+    odd: Fields = {"input": None, "output": "5", "cacheRead": True, "cacheWrite": 4, "premiumRequests": 1, "cost": {}}
     found = total(reply(odd), reply({"orchestration": {"output": 2}}))
     assert found == Usage(cache_write=4, premium_requests=1, orchestration_output=2)
     assert type(found.premium_requests) is int

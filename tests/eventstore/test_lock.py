@@ -1,0 +1,293 @@
+"""One writer for a file, across stores, processes and names of the file."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from sessiontree.eventstore import lock
+from sessiontree.eventstore.envelope import Envelope
+from sessiontree.eventstore.errors import SessionClosedError, SessionLockedError, SessionRewrittenError
+from sessiontree.eventstore.header import SessionHeader
+from sessiontree.eventstore.jsonl_store import JsonlEventStore
+
+OpenStore = Callable[..., Awaitable[JsonlEventStore]]
+SessionFile = Callable[..., Path]
+Line = Callable[..., bytes]
+ReadAll = Callable[..., Awaitable[list[Envelope]]]
+StartProcess = Callable[..., Awaitable[Process]]
+
+OPEN = """
+import asyncio, json, os, sys
+from pathlib import Path
+from sessiontree.eventstore.header import make_header
+from sessiontree.eventstore.jsonl_store import JsonlEventStore
+
+async def open_store(timeout=0):
+    return await JsonlEventStore.open(
+        Path(sys.argv[1]), header_of_new=lambda: make_header("", "", ""), durable=False, lock_timeout=timeout)
+
+def line(name, size=10):
+    return json.dumps({"type": "message", "id": name, "parentId": None,
+                       "message": {"role": "user", "content": "x" * size}}).encode()
+"""
+
+
+@pytest.fixture
+async def start_process() -> AsyncIterator[StartProcess]:
+    """Runs Python code in a process of its own, with `OPEN` before it; ended with the test."""
+    processes: list[Process] = []
+
+    async def start(code: str, *arguments: object) -> Process:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", OPEN + code, *map(str, arguments), stdin=PIPE, stdout=PIPE
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def said(process: Process) -> str:
+    assert process.stdout is not None
+    return (await process.stdout.readline()).decode().strip()
+
+
+# Within one process
+
+
+def test_the_lock_is_granted_once_and_seen_by_others() -> None:
+    """D5: `flock`, which also tells two descriptors of one process apart."""
+    with open(__file__, "rb") as first, open(__file__, "rb") as second:
+        assert lock.holder_pid(first.fileno()) is None
+        assert lock.try_lock(first.fileno())
+        assert not lock.try_lock(second.fileno())
+        assert lock.holder_pid(second.fileno()) in (os.getpid(), None)
+        fcntl.flock(first.fileno(), fcntl.LOCK_UN)
+        assert lock.try_lock(second.fileno())
+
+
+async def test_a_second_writer_is_refused_and_told_who_holds_the_file(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore, read_all: ReadAll
+) -> None:
+    """D5: until the first is closed; reading goes on."""
+    path = session_file(entry_line("a"))
+    first, second = await open_store(path), await open_store(path)
+    await first.append([entry_line("b")])
+    before = path.read_bytes()
+    for attempt in (second.append([entry_line("c")]), second.acquire()):
+        with pytest.raises(SessionLockedError, match="is being written by") as caught:
+            await attempt
+        assert caught.value.path == path
+        assert caught.value.pid in (os.getpid(), None)
+    assert path.read_bytes() == before
+    assert [envelope.id for envelope in await read_all(second)] == ["a", "b"]
+    await first.close()
+    await second.append([entry_line("c")])
+    assert [envelope.id for envelope in await read_all(second)] == ["a", "b", "c"]
+
+
+async def test_opening_and_reading_take_no_lock_and_leave_bytes_and_times_alone(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore, read_all: ReadAll
+) -> None:
+    """D5"""
+    path = session_file(entry_line("a"))
+    os.utime(path, ns=(1_000_000_000, 2_000_000_000))
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    reader = await open_store(path)
+    await read_all(reader)
+    await reader.read_lines([1])
+    await reader.flush()
+    with path.open("rb") as file:
+        assert lock.try_lock(file.fileno())
+    await reader.close()
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link"])
+async def test_another_name_of_the_file_is_the_same_lock(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore, kind: str
+) -> None:
+    """D5: no file beside it, which links would lead around."""
+    path = session_file(entry_line("a"))
+    other = path.with_name("other.jsonl")
+    other.symlink_to(path) if kind == "symlink" else other.hardlink_to(path)
+    first, second = await open_store(path), await open_store(other)
+    await first.append([entry_line("b")])
+    with pytest.raises(SessionLockedError) as caught:
+        await second.append([entry_line("c")])
+    assert caught.value.path == other
+    await first.close()
+    await second.append([entry_line("c")])
+    assert path.read_bytes().endswith(entry_line("c") + b"\n")
+
+
+async def test_with_a_timeout_a_writer_waits_for_the_lock(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore
+) -> None:
+    """D5: it takes it when the other closes, and gives up in time when not."""
+    path = session_file()
+    first = await open_store(path)
+    await first.append([entry_line("a")])
+    with pytest.raises(SessionLockedError):
+        await (await open_store(path, lock_timeout=0.03)).append([entry_line("late")])
+    second = await open_store(path, lock_timeout=60)
+    waiting = asyncio.ensure_future(second.append([entry_line("b")]))
+    await asyncio.sleep(0.03)
+    assert not waiting.done()
+    await first.close()
+    assert (await waiting).first_seq == 2
+
+
+async def test_who_stops_waiting_holds_nothing(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore
+) -> None:
+    """D4: cancelled or closed while it waits, a store gets no lock afterwards."""
+    path = session_file()
+    first = await open_store(path)
+    await first.append([entry_line("a")])
+    cancelled, closed = await open_store(path, lock_timeout=60), await open_store(path, lock_timeout=60)
+    waiting = [asyncio.ensure_future(store.acquire()) for store in (cancelled, closed)]
+    await asyncio.sleep(0.03)
+    waiting[0].cancel()
+    await closed.close()
+    await asyncio.wait(waiting)
+    assert waiting[0].cancelled()
+    assert isinstance(waiting[1].exception(), SessionClosedError)
+    await first.close()
+    await asyncio.sleep(0.03)
+    with path.open("rb") as file:
+        assert lock.try_lock(file.fileno())
+
+
+async def test_a_store_that_is_closed_while_it_opens_its_file_holds_nothing(
+    session_file: SessionFile, open_store: OpenStore
+) -> None:
+    """D4"""
+    path = session_file()
+    for turns in range(4):
+        store = await open_store(path)
+        acquiring = asyncio.ensure_future(store.acquire())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await store.close()
+        await asyncio.wait((acquiring,))
+        acquiring.exception()
+        with path.open("rb") as file:
+            assert lock.try_lock(file.fileno())
+
+
+# Among processes
+
+
+async def test_the_lock_dies_with_its_owner(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore, read_all: ReadAll, start_process: StartProcess
+) -> None:
+    """D5: a killed process leaves nothing to clean up."""
+    path = session_file()
+    code = """
+async def main():
+    store = await open_store()
+    await store.append([line("child")])
+    print("locked", flush=True)
+    sys.stdin.read()
+asyncio.run(main())
+"""
+    process = await start_process(code, path)
+    assert await said(process) == "locked"
+    store = await open_store(path)
+    with pytest.raises(SessionLockedError) as caught:
+        await store.append([entry_line("a")])
+    assert caught.value.pid in (process.pid, None)
+    process.kill()
+    await process.wait()
+    await store.append([entry_line("a")])
+    assert [envelope.id for envelope in await read_all(store)] == ["child", "a"]
+
+
+async def test_a_forked_child_cannot_unlock(
+    session_file: SessionFile, entry_line: Line, open_store: OpenStore, start_process: StartProcess
+) -> None:
+    """D4: it closes its copies of the descriptors, and so its end releases nothing."""
+    path = session_file()
+    code = """
+import warnings
+from sessiontree.eventstore import writer
+
+async def main():
+    store = await open_store()
+    await store.append([line("parent")])
+    warnings.simplefilter("ignore")
+    child = os.fork()
+    if not child:
+        held = [w.fd for w in writer._writers if w.fd >= 0]
+        os._exit(0 if not held else 1)
+    print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    sys.stdin.readline()
+    await store.append([line("parent 2")])
+    await store.close()
+    print("closed", flush=True)
+
+asyncio.run(main())
+"""
+    process = await start_process(code, path)
+    assert await said(process) == "child 0"
+    with pytest.raises(SessionLockedError):
+        await (await open_store(path)).append([entry_line("a")])
+    assert process.stdin is not None
+    process.stdin.write(b"\n")
+    assert await said(process) == "closed"
+    store = await open_store(path)
+    batch = await store.append([entry_line("a")])
+    assert batch.first_seq == 3
+
+
+async def test_two_processes_that_take_turns_lose_nothing(
+    session_file: SessionFile, open_store: OpenStore, read_all: ReadAll, start_process: StartProcess
+) -> None:
+    """D4, D5: each opens, appends and closes 50 times, 200 KB at a time."""
+    path = session_file()
+    code = """
+async def main():
+    for number in range(50):
+        store = await open_store(60)
+        await store.append([line(f"{sys.argv[2]}{number}", 200_000)])
+        await store.close()
+asyncio.run(main())
+"""
+    processes = [await start_process(code, path, name) for name in "xy"]
+    assert [await process.wait() for process in processes] == [0, 0]
+    store = await open_store(path)
+    ids = [envelope.id for envelope in await read_all(store)]
+    assert (len(ids), store.faults) == (100, [])
+    for name in "xy":
+        assert [entry_id for entry_id in ids if entry_id[0] == name] == [f"{name}{number}" for number in range(50)]
+    lines = await store.read_lines(range(1, 101))
+    assert {len(line) > 200_000 for line in lines} == {True}
+
+
+async def test_of_two_who_make_the_same_file_the_second_is_told(
+    tmp_path: Path, new_header: SessionHeader, entry_line: Line
+) -> None:
+    """D7: a new session never goes over another one."""
+    path = tmp_path / "session.jsonl"
+    first, second = (JsonlEventStore.create(path, new_header) for _ in range(2))
+    await first.append([entry_line("a")])
+    content = path.read_bytes()
+    with pytest.raises(SessionRewrittenError):
+        await second.append([entry_line("b")])
+    await second.close()
+    assert path.read_bytes() == content
+    await first.close()
