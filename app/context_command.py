@@ -23,15 +23,13 @@ FORMATS = ("messages", "openai", "anthropic", "text")
 def context_command(target: SessionTarget, leaf_id: str | None, form: str | None, as_json: bool) -> None:
     """Show the context that an agent continues from, rebuilt from the last compaction on the path.
 
-    "messages" is JSON with the messages in the file's own form and the settings that hold at the leaf, "openai"
-    and "anthropic" are JSON that those APIs take; --json alone means "messages".
+    "messages" is a JSON list of messages in the file's own form, "openai" and "anthropic" are JSON that those APIs
+    take. --json alone gives the messages together with the settings that hold at the leaf.
     """
-    if form is None:
-        form = "messages" if as_json else "text"
-    elif form == "text" and as_json:
+    if form == "text" and as_json:
         raise click.UsageError("--format text is no JSON.", click.get_current_context())
     context = run(_build, target, leaf_id)
-    if form == "text":
+    if form == "text" or (form is None and not as_json):
         from .output import print_lines
         from .transcript import transcript
 
@@ -43,19 +41,15 @@ def context_command(target: SessionTarget, leaf_id: str | None, form: str | None
 
 
 async def _build(target: SessionTarget, leaf_id: str | None) -> SessionContext:
-    from ..commands.session_manager import SessionManager
-    from .progress import Progress
+    from .managed_session import opened_to_read
 
-    async with (
-        Progress("reading the session"),
-        await SessionManager.open(await target.find(), read_only=True) as session,
-    ):
+    async with opened_to_read(target) as session:
         if leaf_id is not None:
             session.branch(leaf_id)
         return await session.build_session_context()
 
 
-def _converted(context: SessionContext, form: str) -> Any:
+def _converted(context: SessionContext, form: str | None) -> Any:
     if form == "openai":
         from ..projections.openai_messages import to_openai_messages
 
@@ -64,4 +58,4 @@ def _converted(context: SessionContext, form: str) -> Any:
         from ..projections.anthropic_messages import to_anthropic_messages
 
         return to_anthropic_messages(context.messages)
-    return context
+    return context.messages if form == "messages" else context

@@ -27,13 +27,9 @@ def dump_command(target: SessionTarget, leaf_id: str | None) -> None:
 
 
 async def _dump(target: SessionTarget, leaf_id: str | None) -> dict[str, Any]:
-    from ..commands.session_manager import SessionManager
-    from .progress import Progress
+    from .managed_session import opened_to_read
 
-    async with (
-        Progress("reading the session"),
-        await SessionManager.open(await target.find(), read_only=True) as session,
-    ):
+    async with opened_to_read(target) as session:
         if leaf_id is not None:
             session.branch(leaf_id)
         return _shape(session)

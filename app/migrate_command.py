@@ -21,17 +21,16 @@ def migrate_command(target: SessionTarget, as_json: bool) -> None:
 
 async def _migrate(target: SessionTarget, as_json: bool) -> None:
     from .cells import clean
+    from .managed_session import opened_to_write
     from .output import print_json, print_lines
-    from .progress import Progress
-    from .written_session import opened_for_writing
 
-    path = await target.find()
-    async with Progress("migrating"), opened_for_writing(path) as session:
+    async with opened_to_write(target) as session:
+        path = session.session_file
         before = session.file_version
         migrated = await session.migrate()
         after = session.file_version
     if as_json:
-        print_json({"path": str(path), "migrated": migrated, "version_before": before, "version": after})
+        print_json({"path": path, "migrated": migrated, "version_before": before, "version": after})
     elif migrated:
         print_lines([clean(f"{path}: was version {before}, is version {after} now")])
     else:

@@ -24,24 +24,21 @@ def show_command(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
     --json prints its line as it is stored, as of version 3.
     """
-    run(_show, target, entry_id, as_json)
-
-
-async def _show(target: SessionTarget, entry_id: str, as_json: bool) -> None:
-    from ..commands.session_manager import SessionManager
     from .output import print_json_text, print_lines
-    from .progress import Progress
 
-    async with (
-        Progress("reading the session"),
-        await SessionManager.open(await target.find(), read_only=True) as session,
-    ):
-        line = await session.get_line(entry_id)
-        lines = [] if as_json else _lines(session, entry_id, line)
+    line, lines = run(_read, target, entry_id)
     if as_json:
         print_json_text(line.strip())
     else:
         print_lines(lines)
+
+
+async def _read(target: SessionTarget, entry_id: str) -> tuple[bytes, list[str]]:
+    from .managed_session import opened_to_read
+
+    async with opened_to_read(target) as session:
+        line = await session.get_line(entry_id)
+        return line, _lines(session, entry_id, line)
 
 
 def _lines(session: SessionManager, entry_id: str, line: bytes) -> list[str]:

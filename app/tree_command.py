@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
 _IDS_FROM = 40
 _ID_WIDTH = 12
-_GAP = " "
 
 
 @click.command("tree", short_help="Show the tree of a session.")
@@ -33,29 +32,31 @@ def tree_command(target: SessionTarget, mode: str, query: str, leaf_id: str | No
 
     Each row begins with the entry's id where the terminal has at least 40 columns.
     """
-    run(_show, target, mode, query, leaf_id, as_json)
-
-
-async def _show(target: SessionTarget, mode: str, query: str, leaf_id: str | None, as_json: bool) -> None:
     from .output import print_json, print_lines, terminal_width
+
+    rows, layout, projector = run(_read, target, mode, query, leaf_id)
+    if as_json:
+        print_json(_records(layout, rows, projector))
+    elif not rows.texts:
+        print_lines([_why_empty(rows, projector.tree.entry_count, mode, query)])
+    else:
+        print_lines(_lines_with_ids(rows, layout, terminal_width()))
+
+
+async def _read(
+    target: SessionTarget, mode: str, query: str, leaf_id: str | None
+) -> tuple[VisibleRows, TreeRows, Projector]:
     from .progress import Progress
     from .stored_session import opened
     from .tree_filter import FilterMode
     from .tree_source import StoredShape, visible_rows
 
     async with Progress("reading the session") as progress, opened(await target.find()) as session:
-        tree = session.projector.tree
-        shape = StoredShape(tree, session.leaf(leaf_id))
+        shape = StoredShape(session.projector.tree, session.leaf(leaf_id))
         rows = await visible_rows(
             session, shape.leaf_id, mode=FilterMode(mode), query=query, home=expanduser("~"), progress=progress
         )
-        layout = rows.lay_out(shape)
-    if as_json:
-        print_json(_records(layout, rows, session.projector))
-    elif not rows.texts:
-        print_lines([_why_empty(rows, tree.entry_count, mode, query)])
-    else:
-        print_lines(_lines_with_ids(rows, layout, terminal_width()))
+        return rows, rows.lay_out(shape), session.projector
 
 
 def _lines_with_ids(rows: VisibleRows, layout: TreeRows, width: int | None) -> Iterator[str]:

@@ -83,10 +83,9 @@ async def _fork(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
 @asynccontextmanager
 async def _writing(target: SessionTarget, at_id: str | None) -> AsyncIterator[SessionManager]:
-    from .progress import Progress
-    from .written_session import opened_for_writing
+    from .managed_session import opened_to_write
 
-    async with Progress("working"), opened_for_writing(await target.find()) as session:
+    async with opened_to_write(target) as session:
         if at_id is not None:
             session.branch(at_id)
         yield session

@@ -10,8 +10,8 @@ from typing import Self, Unpack
 from ..eventstore.abort import AbortSignal
 from ..eventstore.catalogue import most_recent
 from ..eventstore.directories import PathLike, directory_for
-from ..eventstore.errors import NotASessionError
-from ..eventstore.header import session_file_name
+from ..eventstore.errors import NotASessionError, UnsupportedVersionError
+from ..eventstore.header import CURRENT_VERSION, session_file_name
 from ..eventstore.session_file import write_session_file
 from .cursor import Cursor
 from .fork import ForkPlan, forked_line, label_lines, plan_fork
@@ -69,15 +69,16 @@ class SessionManager(SessionView):
     ) -> Self:
         """Copy a whole session, every branch, into a new file of another working directory, and open it (T-90).
 
-        Raises `SessionNotFoundError`, `NotASessionError` (an empty file too), `SessionFileError`, `AppendError`,
-        `AbortError`.
+        Raises `SessionNotFoundError`, `NotASessionError` (an empty file too), `SessionFileError`,
+        `UnsupportedVersionError`, `AppendError`, `AbortError`.
         """
         settings = SessionSettings(**options)
         cwd, path = Path(cwd).absolute(), Path(path).absolute()
         source = await settings.open_log(path, settings.signal)
         try:
             if not path.stat().st_size:
-                raise NotASessionError(path, 1, "the file is empty")
+                raise NotASessionError(path, None, "the file is empty")
+            _check_version(source)
             old = source.store.header
             directories = [item for item in old.additional_directories or () if item != str(cwd)]
             header = settings.new_header(
@@ -136,9 +137,11 @@ class SessionManager(SessionView):
         """Make a session of the path to an entry, switch to it, and return its path, None in memory (T-60..T-72).
 
         Label entries are left out; the labels that stay are set anew. The new file is there, complete, when
-        this returns; the old one is left as it is. Raises `EntryNotFoundError`, `AbortError`, `AppendError`.
+        this returns; the old one is left as it is. Raises `EntryNotFoundError`, `UnsupportedVersionError`,
+        `AbortError`, `AppendError`.
         """
         self._log.check_usable()
+        _check_version(self._log)
         await self._log.drain()
         plan = plan_fork(self._log.projector, leaf_id)
         old = self.header
@@ -188,6 +191,12 @@ class SessionManager(SessionView):
     async def close(self) -> None:
         """Record what was handed over, sync, release the lock. A second call awaits the first (F-115)."""
         await self._log.close()
+
+
+def _check_version(log: SessionLog) -> None:
+    """A fork of a newer version would be one of version 3: what it cannot say would be lost."""
+    if log.store.header.version > CURRENT_VERSION:
+        raise UnsupportedVersionError(log.name, log.store.header.version)
 
 
 def _last_id(log: SessionLog) -> str | None:

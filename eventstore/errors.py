@@ -44,10 +44,14 @@ class AmbiguousSessionError(SessionTreeError, ValueError):
 
 
 class NotASessionError(SessionTreeError, ValueError):
-    """Raised when a file is no session or its header is damaged (F-82, F-89). Attributes: `path`, `line`, `detail`."""
+    """Raised when a file is no session or its header is damaged (F-82, F-89).
 
-    def __init__(self, path: str | os.PathLike[str], line: int, detail: str) -> None:
-        super().__init__(f"{os.fspath(path)}: line {line}: not a session file: {detail}")
+    Attributes: `path`, `line` (None where it is no matter of a line), `detail`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], line: int | None, detail: str) -> None:
+        place = f"{os.fspath(path)}: line {line}" if line is not None else os.fspath(path)
+        super().__init__(f"{place}: not a session file: {detail}")
         self.path = Path(path)
         self.line = line
         self.detail = detail

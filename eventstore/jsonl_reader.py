@@ -74,7 +74,7 @@ class JsonlReader:
             found = os.stat(real_path)
             if not stat_modes.S_ISREG(found.st_mode):
                 kind = "is a directory" if stat_modes.S_ISDIR(found.st_mode) else "is no regular file"
-                raise NotASessionError(path, 1, kind)
+                raise NotASessionError(path, None, kind)
             if found.st_size == 0:
                 return None
             file = ReadFile(real_path)

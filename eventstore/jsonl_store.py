@@ -152,9 +152,7 @@ class JsonlEventStore:
         return False
 
     async def acquire(self) -> None:
-        self._check_open()
-        if self.header.version > CURRENT_VERSION:
-            raise UnsupportedVersionError(self.path, self.header.version)
+        self._check_writable()
         async with self._opening:
             if self._writer is not None:
                 return
@@ -267,7 +265,7 @@ class JsonlEventStore:
         return batch
 
     async def migrate(self) -> bool:
-        self._check_open()
+        self._check_writable()
         async with self._turn:
             if self._reader is None or self._reader.migration is None:
                 return False
@@ -329,6 +327,11 @@ class JsonlEventStore:
         writer, self._writer = self._writer, None
         if writer is not None:
             await run_in_thread(writer.close)
+
+    def _check_writable(self) -> None:
+        self._check_open()
+        if self.header.version > CURRENT_VERSION:
+            raise UnsupportedVersionError(self.path, self.header.version)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -50,9 +50,9 @@ def copy_migrated(
                 offsets.append(at)
                 body = migration.line(seq, body)
                 lengths.append(len(body) + 1)
-            position += len(line)
             witness = body + b"\n"
             at += new.write(witness)
-            if position <= place.offset + place.length:
+            if position <= place.offset:
                 head += witness
+            position += len(line)
     return MovedLines(head, offsets, lengths, at, witness[-_WITNESS:])

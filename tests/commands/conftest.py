@@ -114,27 +114,36 @@ class Disk:
         self.after_write: Callable[[], None] | None = None
         """Called after each write, where it was made."""
         self.go_on = threading.Event()
-        self.go_on.set()
+        self._held_call = ""
         self._loop = asyncio.get_running_loop()
         self._held = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(os, name)
 
-    def hold(self) -> None:
-        """Let the next write begin, and wait there until `go_on` is set."""
+    def hold(self, call: str = "write") -> None:
+        """Let the next `write` or `open` begin, and wait there until `go_on` is set."""
+        self._held_call = call
         self.go_on.clear()
 
     async def holds(self) -> None:
-        """Return when a write has begun and waits."""
+        """Return when the call has begun and waits."""
         async with asyncio.timeout(20):
             await self._held.wait()
         self._held.clear()
 
-    def write(self, fd: int, data: memoryview) -> int:
-        if not self.go_on.is_set():
+    def _hold_here(self, call: str) -> None:
+        if self._held_call == call:
+            self._held_call = ""
             self._loop.call_soon_threadsafe(self._held.set)
             self.go_on.wait(20)
+
+    def open(self, *args: Any) -> int:
+        self._hold_here("open")
+        return os.open(*args)
+
+    def write(self, fd: int, data: memoryview) -> int:
+        self._hold_here("write")
         if self.errors:
             raise self.errors.pop(0)
         if self.left <= 0:

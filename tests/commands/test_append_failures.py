@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import AppendError, Cursor, SessionManager
+from sessiontree import AppendError, Cursor, EntryNotFoundError, SessionManager
 
 Make = Callable[..., Awaitable[SessionManager]]
 Records = Callable[[SessionManager], list[dict[str, Any]]]
@@ -156,6 +156,25 @@ async def test_a_read_that_waits_for_an_entry_that_fails_is_answered(make_file: 
     assert (await context).messages == [user("a")]
     with pytest.raises(AppendError):
         await append
+
+
+async def test_a_label_of_an_entry_that_fails_is_refused(make_file: Make, disk: Any) -> None:
+    """T-51: its target never was."""
+    session = await make_file()
+    await chain(session, "a")
+    cursor = session.cursor("a")
+    disk.hold()
+    append = start(session, "b")
+    await disk.holds()
+    label = asyncio.ensure_future(cursor.append_label_change("b", "mark"))
+    await asyncio.sleep(0)
+    disk.errors.append(FULL)
+    disk.go_on.set()
+    with pytest.raises(EntryNotFoundError, match=r"^Entry b not found$"):
+        await label
+    with pytest.raises(AppendError):
+        await append
+    assert (cursor.leaf_id, session.entry_ids(), session.labels) == ("a", ["a"], {})
 
 
 async def test_a_foreign_write_into_the_middle_of_a_line_is_an_error(session: SessionManager, disk: Any) -> None:

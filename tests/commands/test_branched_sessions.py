@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,6 +18,7 @@ from sessiontree import (
     SessionClosedError,
     SessionManager,
 )
+from sessiontree.eventstore import session_file
 
 Make = Callable[..., Awaitable[SessionManager]]
 Records = Callable[[SessionManager], list[dict[str, Any]]]
@@ -239,6 +240,25 @@ async def test_a_fork_that_is_aborted_leaves_nothing(session: SessionManager) ->
     await chain(session, "b")
     if session.session_file is not None:
         assert list(file_of(session).parent.iterdir()) == [file_of(session)]
+
+
+async def test_a_fork_that_is_aborted_midway_leaves_nothing(make_file: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D8, D7: what was written of it is removed."""
+    session = await make_file(durability="os")
+    ids = await session.append_many([user("x")] * 2000)
+    controller = AbortController()
+    write = session_file._write
+
+    def write_and_abort(fd: int, lines: Sequence[bytes]) -> None:
+        write(fd, lines)
+        if len(lines) > 1:
+            controller.abort()
+
+    monkeypatch.setattr(session_file, "_write", write_and_abort)
+    with pytest.raises(AbortError):
+        await session.create_branched_session(ids[-1], signal=controller.signal)
+    assert list(file_of(session).parent.iterdir()) == [file_of(session)]
+    assert session.leaf_id == ids[-1]
 
 
 async def test_a_fork_that_cannot_be_written_leaves_the_session_where_it_was(

@@ -57,14 +57,16 @@ async def test_an_append_that_was_not_taken_is_withdrawn(locked: Locked) -> None
     assert path.read_bytes() == before
 
 
-async def test_a_new_session_whose_only_append_is_withdrawn_has_no_file(make_file: Make) -> None:
-    """D8, F-110."""
+async def test_a_new_session_whose_only_append_is_withdrawn_has_no_file(make_file: Make, disk: Any) -> None:
+    """D8, F-110: though its file was just being made."""
     session = await make_file()
+    disk.hold("open")
     append = start(session, "a")
-    await asyncio.sleep(0)
+    await disk.holds()
     append.cancel()
     with pytest.raises(asyncio.CancelledError):
         await append
+    disk.go_on.set()
     await session.close()
     assert (session.leaf_id, session.entry_count) == (None, 0)
     assert not Path(str(session.session_file)).exists()

@@ -144,10 +144,14 @@ async def test_a_newer_version_can_be_read_and_not_written(write_file: WriteFile
     before = path.read_bytes()
     async with await SessionManager.open(path) as session:
         assert session.path_ids() == ["a"]
-        with pytest.raises(UnsupportedVersionError) as caught:
-            await session.append_message(user("b"))
-        assert (caught.value.version, session.leaf_id) == (4, "a")
+        for attempt in (session.append_message(user("b")), session.create_branched_session("a")):
+            with pytest.raises(UnsupportedVersionError) as caught:
+                await attempt
+            assert (caught.value.version, session.leaf_id) == (4, "a")
+    with pytest.raises(UnsupportedVersionError):
+        await SessionManager.fork_from(path, "/p", path.parent)
     assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
 
 
 async def test_a_read_only_session_is_never_written(make_file: Make) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from sessiontree.eventstore import writer
 from sessiontree.eventstore.envelope import Envelope
-from sessiontree.eventstore.errors import AppendError
+from sessiontree.eventstore.errors import AppendError, ConcurrencyError
 from sessiontree.eventstore.header import SessionHeader, encode_header
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
 
@@ -108,6 +108,17 @@ async def test_a_session_that_is_not_appended_to_leaves_no_file(
         await store.flush()
         await store.close()
         assert not (tmp_path / "new" / "session.jsonl").exists()
+
+
+async def test_an_append_that_is_refused_makes_no_file(
+    tmp_path: Path, new_header: SessionHeader, entry_line: Line
+) -> None:
+    """F-110, D5: nothing is written when another version was expected."""
+    store = JsonlEventStore.create(tmp_path / "session.jsonl", new_header)
+    with pytest.raises(ConcurrencyError):
+        await store.append([entry_line("a")], expected_version=1)
+    assert list(tmp_path.iterdir()) == []
+    await store.close()
 
 
 @pytest.mark.parametrize("stored_type", ["message", "label", "custom", "session_info"])

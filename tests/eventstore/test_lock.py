@@ -6,17 +6,20 @@ import asyncio
 import fcntl
 import os
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sessiontree.eventstore import lock
+from sessiontree.eventstore import lock, writer
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import SessionClosedError, SessionLockedError, SessionRewrittenError
 from sessiontree.eventstore.header import SessionHeader
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
+from sessiontree.eventstore.writer import LogWriter
 
 OpenStore = Callable[..., Awaitable[JsonlEventStore]]
 SessionFile = Callable[..., Path]
@@ -172,21 +175,58 @@ async def test_who_stops_waiting_holds_nothing(
         assert lock.try_lock(file.fileno())
 
 
-async def test_a_store_that_is_closed_while_it_opens_its_file_holds_nothing(
-    session_file: SessionFile, open_store: OpenStore
+@pytest.fixture
+def slow_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening and locking a file takes its time."""
+    real_open = LogWriter.open
+
+    def open_slowly(*arguments: Any, **options: Any) -> Any:
+        time.sleep(0.02)
+        return real_open(*arguments, **options)
+
+    monkeypatch.setattr(LogWriter, "open", open_slowly)
+
+
+@pytest.mark.parametrize("way", ["close", "cancel"])
+async def test_who_ends_while_the_file_is_opened_holds_nothing(
+    session_file: SessionFile, open_store: OpenStore, slow_open: None, way: str
 ) -> None:
-    """D4"""
+    """D4: closed or cancelled, the lock that was just got is let go."""
     path = session_file()
-    for turns in range(4):
-        store = await open_store(path)
-        acquiring = asyncio.ensure_future(store.acquire())
-        for _ in range(turns):
-            await asyncio.sleep(0)
+    store = await open_store(path)
+    acquiring = asyncio.ensure_future(store.acquire())
+    await asyncio.sleep(0.005)
+    if way == "close":
         await store.close()
-        await asyncio.wait((acquiring,))
-        acquiring.exception()
-        with path.open("rb") as file:
-            assert lock.try_lock(file.fileno())
+    else:
+        acquiring.cancel()
+    await asyncio.wait((acquiring,))
+    assert acquiring.cancelled() == (way == "cancel")
+    with path.open("rb") as file:
+        assert lock.try_lock(file.fileno())
+
+
+def test_a_lock_on_a_file_that_was_replaced_is_worth_nothing(
+    session_file: SessionFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D5: path and descriptor have to agree; else the file is opened once more."""
+    path = session_file()
+    old = path.with_name("old")
+    os.link(path, old)
+
+    def lock_late(fd: int) -> bool:
+        if old.samefile(path):
+            path.unlink()
+            path.write_bytes(b"another")
+        return lock.try_lock(fd)
+
+    monkeypatch.setattr(writer, "try_lock", lock_late)
+    opened = LogWriter.open(path, durable=False, create=False)
+    assert isinstance(opened, LogWriter)
+    assert os.path.samestat(os.fstat(opened.fd), path.stat())
+    with old.open("rb") as file:
+        assert lock.try_lock(file.fileno())
+    opened.close()
 
 
 # Among processes

@@ -6,13 +6,14 @@ import asyncio
 import errno
 import os
 import stat
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sessiontree.eventstore import jsonl_store, lock, writer
+from sessiontree.eventstore import jsonl_store, lock, read_file, writer
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import AppendError, SessionLockedError, SessionRewrittenError
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
@@ -185,7 +186,7 @@ async def test_after_a_failure_the_old_file_stands_and_no_other_is_left(
     monkeypatch: pytest.MonkeyPatch,
     step: str,
 ) -> None:
-    """F-130, F-131, D7: the error tells why; the next append tries again."""
+    """F-130, F-131, X-58, D7: the error tells why; the next append tries again."""
     store = await open_store(path)
     before = await read_all(store)
     error = OSError(errno.EPERM if step == "replace" else errno.ENOSPC, "refused")
@@ -291,19 +292,36 @@ async def test_lines_are_read_while_the_file_moves(
     path: Path, open_store: OpenStore, read_all: ReadAll, entry_line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D2, D5: whoever reads meanwhile gets the lines, from the one file or the other."""
-    monkeypatch.setattr("sessiontree.eventstore.read_file._NOWAIT", 0)
     store = await open_store(path)
     await read_all(store)
     count = store.version
     expected = await store.read_lines(range(1, count + 1))
+    read_all_bytes = read_file._read_all
 
-    async def keep_reading() -> None:
+    def read_slowly(*arguments: Any) -> int:
+        # Longer than the migration takes: each of these readings sees it end.
+        found = read_all_bytes(*arguments)
         while store.file_version < 3:
-            assert await store.read_lines(range(1, count + 1)) == expected
-            assert len(await read_all(store)) >= count
+            time.sleep(0.001)
+        return found
 
-    await asyncio.gather(keep_reading(), keep_reading(), store.append([entry_line("new")]), store.flush())
-    assert await store.read_lines(range(1, count + 1)) == expected
+    monkeypatch.setattr(read_file, "_NOWAIT", 0)
+    monkeypatch.setattr(read_file, "_read_all", read_slowly)
+    readings = [asyncio.ensure_future(store.read_lines(range(1, count + 1))) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert await store.migrate()
+    assert await asyncio.gather(*readings) == [expected] * 3
+
+
+async def test_appends_that_come_during_the_rewrite_end_up_in_the_new_file(
+    path: Path, migrated: bytes, open_store: OpenStore, read_all: ReadAll, entry_line: Line
+) -> None:
+    """F-132, X-56, X-57: each once, in call order."""
+    store = await open_store(path)
+    await asyncio.gather(*(store.append([entry_line(f"new-{number}")]) for number in range(10)))
+    lines = [entry_line(f"new-{number}") + b"\n" for number in range(10)]
+    assert path.read_bytes() == migrated + b"".join(lines)
+    assert [envelope.id for envelope in await read_all(store)][-10:] == [f"new-{number}" for number in range(10)]
 
 
 async def test_a_flush_beside_a_migration_syncs_the_new_file(

@@ -180,12 +180,18 @@ async def test_reading_ends_at_the_end_of_the_file(tmp_path: Path, slow_disk: No
 # While it grows
 
 
+@pytest.mark.parametrize("durable", [True, False])
 async def test_reading_and_appending_at_the_same_time_take_nothing_in_twice(
-    session_file: SessionFile, entry_line: Line, open_store: OpenStore, read_all: ReadAll, slow_disk: None
+    session_file: SessionFile,
+    entry_line: Line,
+    open_store: OpenStore,
+    read_all: ReadAll,
+    slow_disk: None,
+    durable: bool,
 ) -> None:
     """D4, D2: several readers of one store, its own appends, and another program's."""
     path = session_file(*(entry_line(f"old{number}", text="x" * 3000) for number in range(200)))
-    store = await open_store(path)
+    store = await open_store(path, durable=durable)
 
     async def write() -> None:
         for number in range(20):

@@ -13,6 +13,7 @@ from sessiontree.eventstore import jsonl_reader
 from sessiontree.eventstore.abort import AbortController, AbortError
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import AppendError, SessionFileError, SessionRewrittenError
+from sessiontree.eventstore.header import SessionHeader
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
 
 OpenStore = Callable[..., Awaitable[JsonlEventStore]]
@@ -220,6 +221,20 @@ async def test_a_new_session_whose_place_is_taken_meanwhile_leaves_it(
     with pytest.raises(SessionRewrittenError):
         await store.append([entry_line("b")])
     assert path.read_bytes() == content
+
+
+async def test_a_new_file_that_another_program_fills_first_is_left_to_it(
+    tmp_path: Path, header_line: Line, entry_line: Line, new_header: SessionHeader
+) -> None:
+    """D7: made and locked by us, written by somebody who does not ask for locks."""
+    path = tmp_path / "session.jsonl"
+    store = JsonlEventStore.create(path, new_header)
+    await store.acquire()
+    path.write_bytes(header_line() + b"\n")
+    with pytest.raises(SessionRewrittenError):
+        await store.append([entry_line("a")])
+    await store.close()
+    assert path.read_bytes() == header_line() + b"\n"
 
 
 async def test_an_empty_file_that_is_removed_is_not_made_again(

@@ -256,7 +256,7 @@ def test_each_line_is_read_as_a_plain_reader_reads_it(data: bytes) -> None:
 @settings(max_examples=100, deadline=None)
 @given(data=DATA, chunk=st.integers(1, 90))
 def test_the_size_of_chunks_changes_nothing(data: bytes, chunk: int) -> None:
-    """F-88: also with a boundary inside of a character, of a line end, of a damaged line."""
+    """F-88, X-50: also with a boundary inside of a character, of a line end, of a damaged line."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jsonl_reader, "CHUNK", chunk)
         assert asyncio.run(read_file(data)) == plain_scan(data, len(HEADER), 2)

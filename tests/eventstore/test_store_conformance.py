@@ -306,6 +306,8 @@ class TestJsonlEventStoreOnASlowDisk(JsonlSuite):
 
 
 class TestMemoryEventStore(EventStoreSuite):
+    """F-117, X-63: in memory, with the behaviour of the file's."""
+
     @pytest.fixture
     async def store(self, new_header: SessionHeader) -> AsyncIterator[EventStore]:
         store = MemoryEventStore(new_header)
