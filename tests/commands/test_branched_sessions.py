@@ -261,7 +261,7 @@ async def test_a_fork_that_is_aborted_midway_leaves_nothing(make_file: Make, mon
     assert session.leaf_id == ids[-1]
 
 
-async def test_a_fork_that_cannot_be_written_leaves_the_session_where_it_was(
+async def test_a_fork_that_fails_leaves_the_session_where_it_was(
     make_file: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D7: nothing half-made is left."""
