@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from ..eventstore.errors import AppendError, SessionClosedError
+from ..eventstore.errors import AppendError, EntryNotFoundError, SessionClosedError
 from ..eventstore.json_text import encode_json
 from ..eventstore.splice import field_text, replace_field
 
@@ -14,14 +14,15 @@ _MOST_LINES = 1024
 
 
 class PendingEntry:
-    """One entry with its place in the tree, before it is recorded."""
+    """One entry with its place in the tree, before it is recorded. `target_id`: what a label is for."""
 
-    __slots__ = ("entry_id", "line", "parent_id")
+    __slots__ = ("entry_id", "line", "parent_id", "target_id")
 
-    def __init__(self, entry_id: str, parent_id: str | None, line: bytes) -> None:
+    def __init__(self, entry_id: str, parent_id: str | None, line: bytes, target_id: str | None = None) -> None:
         self.entry_id = entry_id
         self.parent_id = parent_id
         self.line = line
+        self.target_id = target_id
 
     def move_below(self, parent_id: str | None) -> None:
         """Hang the entry elsewhere; a branch summary names its new position too (F-45)."""
@@ -85,6 +86,12 @@ class AppendQueue:
         """Return the append that an entry waits in, None where it is not on its way."""
         return self._by_id.get(entry_id)
 
+    def parent_of(self, entry_id: str) -> str | None:
+        """Return the parent of an entry that is on its way, None for any other."""
+        append = self._by_id.get(entry_id)
+        entries = append.entries if append is not None else ()
+        return next((entry.parent_id for entry in entries if entry.entry_id == entry_id), None)
+
     def submit(self, entries: Sequence[PendingEntry]) -> PendingAppend:
         """Hand entries over. Their order against other calls is settled here."""
         append = PendingAppend(entries)
@@ -106,7 +113,8 @@ class AppendQueue:
             try:
                 await append.waiter()
             except asyncio.CancelledError as error:
-                if self._withdraw(append):
+                if not append.taken and not append.done:
+                    self._withdraw(append, error)
                     raise
                 cancelled = error
         if cancelled is not None:
@@ -114,19 +122,19 @@ class AppendQueue:
         if append.error is not None:
             raise append.error
 
-    def _withdraw(self, append: PendingAppend) -> bool:
-        if append.taken or append.done:
-            return False
+    def _withdraw(self, append: PendingAppend, error: BaseException) -> None:
+        """Take an append back. What hangs on it moves up to where it would have hung; its labels go with it."""
         self._queue.remove(append)
         gone = self._forget([append])
-        # What was handed over behind them on the same chain moves up to where they would have hung.
         for later in self._queue:
             for entry in later.entries:
                 while entry.parent_id in gone:
                     entry.move_below(gone[entry.parent_id])
         self._lost(gone)
-        append.settle(asyncio.CancelledError())
-        return True
+        append.settle(error)
+        for later in [later for later in self._queue if any(entry.target_id in gone for entry in later.entries)]:
+            if not later.done:
+                self._withdraw(later, EntryNotFoundError(str(later.entries[0].target_id)))
 
     async def _pump(self) -> None:
         try:
@@ -181,7 +189,7 @@ class AppendQueue:
             else:
                 failed.append(append)
         for append in list(self._queue):
-            if any(entry.parent_id in lost for entry in append.entries):
+            if any(entry.parent_id in lost or entry.target_id in lost for entry in append.entries):
                 lost |= {entry.entry_id: entry.parent_id for entry in append.entries}
                 failed.append(append)
         gone = set(map(id, failed))

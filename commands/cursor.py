@@ -169,7 +169,8 @@ class Cursor:
     ) -> str:
         """Set or, without text, clear the label of an entry (T-51). Raises `EntryNotFoundError`."""
         self._log.check_writable()
-        await self._log.recorded_seq(target_id)
+        if not self._log.knows(target_id):
+            raise EntryNotFoundError(target_id)
         return await self._append(drafts.label(target_id, label), expected_leaf, entry_id)
 
     async def set_session_name(
@@ -211,12 +212,12 @@ class Cursor:
     def path_ids(self, from_id: str | None = None, *, limit: int | None = None) -> list[str]:
         """Return the ids from the root to an entry, by default the leaf; empty for an unknown one (T-22).
 
-        `limit`: at most so many, the nearest to the entry.
+        `limit`: at most so many, the nearest to the entry. Of a leaf that is on its way: the recorded part.
         """
         tree = self._log.projector.tree
-        start = from_id if from_id is not None else self.leaf_id
         found: list[str] = []
-        for seq in tree.ancestors(tree.find(start) if start is not None else ROOT):
+        start = tree.find(from_id) if from_id is not None else self._log.nearest_recorded(self.leaf_id)
+        for seq in tree.ancestors(start):
             if limit is not None and len(found) >= limit:
                 break
             found.append(tree.ids[seq])

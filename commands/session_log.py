@@ -126,7 +126,9 @@ class SessionLog:
         entries: dict[str, PendingEntry] = {}
         for draft in drafts:
             entry_id = entry_id if entry_id is not None else self.new_id(entries)
-            entries[entry_id] = PendingEntry(entry_id, parent_id, draft.line(entry_id, parent_id, timestamp))
+            entries[entry_id] = PendingEntry(
+                entry_id, parent_id, draft.line(entry_id, parent_id, timestamp), draft.fields.get("targetId")
+            )
             parent_id, entry_id = entry_id, None
         return self._queue.submit(list(entries.values()))
 
@@ -246,6 +248,12 @@ class SessionLog:
     def leaf_seq(self, leaf_id: str | None) -> int:
         """Return the number of a leaf, `ROOT` for None. Raises `EntryNotFoundError`."""
         return ROOT if leaf_id is None else self.seq(leaf_id)
+
+    def nearest_recorded(self, leaf_id: str | None) -> int:
+        """Return the number of the nearest recorded entry at or above one that may be on its way, or `ROOT`."""
+        while leaf_id is not None and not self.projector.tree.find(leaf_id):
+            leaf_id = self._queue.parent_of(leaf_id)
+        return self.leaf_seq(leaf_id)
 
     async def drain(self) -> None:
         """Wait until nothing is on its way."""

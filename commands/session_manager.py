@@ -140,7 +140,7 @@ class SessionManager(SessionView):
         this returns; the old one is left as it is. Raises `EntryNotFoundError`, `UnsupportedVersionError`,
         `AbortError`, `AppendError`.
         """
-        self._log.check_usable()
+        self._log.check_writable()
         _check_version(self._log)
         await self._log.drain()
         plan = plan_fork(self._log.projector, leaf_id)

@@ -130,7 +130,7 @@ class SessionView(Cursor):
 
     def last_model_change_role(self) -> str | None:
         """Return the role of the newest model change on the current path, None where there is none (T-32)."""
-        return self._log.projector.states.last_model_change_role(self._log.leaf_seq(self.leaf_id))
+        return self._log.projector.states.last_model_change_role(self._log.nearest_recorded(self.leaf_id))
 
     async def get_entry(self, entry_id: str, *, signal: AbortSignal | None = None) -> SessionEntry | None:
         """Return an entry, None for an unknown id (T-21); one that is on its way is waited for."""

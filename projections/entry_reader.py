@@ -34,6 +34,8 @@ class EntryReader:
 
         Raises `SessionRewrittenError` where the file holds another entry, `AbortError`, `SessionFileError`.
         """
+        if signal is not None:
+            signal.raise_if_aborted()
         found: dict[int, SessionEntry] = {}
         missing = []
         cache = self._cache

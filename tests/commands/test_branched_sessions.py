@@ -242,7 +242,7 @@ async def test_a_fork_that_is_aborted_leaves_nothing(session: SessionManager) ->
         assert list(file_of(session).parent.iterdir()) == [file_of(session)]
 
 
-async def test_a_fork_that_is_aborted_midway_leaves_nothing(make_file: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fork_aborted_midway_leaves_nothing(make_file: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """D8, D7: what was written of it is removed."""
     session = await make_file(durability="os")
     ids = await session.append_many([user("x")] * 2000)
@@ -261,9 +261,7 @@ async def test_a_fork_that_is_aborted_midway_leaves_nothing(make_file: Make, mon
     assert session.leaf_id == ids[-1]
 
 
-async def test_a_fork_that_fails_leaves_the_session_where_it_was(
-    make_file: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_fork_that_fails_leaves_the_session_alone(make_file: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """D7: nothing half-made is left."""
     session = await make_file()
     await chain(session, "a")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import SessionManager
+from sessiontree import EntryNotFoundError, SessionManager
 
 Make = Callable[..., Awaitable[SessionManager]]
 Records = Callable[[SessionManager], list[dict[str, Any]]]
@@ -246,3 +246,35 @@ async def test_in_memory_too_an_append_is_withdrawn_or_recorded() -> None:
         assert session.path_ids() == (["a", "b"] if recorded else ["a"])
         await chain(session, "c")
         assert session.path_ids() == (["a", "b", "c"] if recorded else ["a", "c"])
+
+
+async def test_a_label_on_a_withdrawn_append_goes_with_it(locked: Locked, records: Records) -> None:
+    """T-51, D4: its call keeps its place behind the target; without the target there is nothing to label."""
+    session, holder = locked
+    append = start(session, "c")
+    await asyncio.sleep(0)
+    label = asyncio.ensure_future(session.append_label_change("c", "mark"))
+    later = start(session, "d")
+    await asyncio.sleep(0)
+    append.cancel()
+    await asyncio.sleep(0)
+    await holder.close()
+    with pytest.raises(EntryNotFoundError):
+        await label
+    await later
+    assert (records(session)[-1]["id"], records(session)[-1]["parentId"]) == ("d", "b")
+    assert session.report.faults == []
+    await session.close()
+
+
+async def test_the_path_of_a_leaf_on_its_way_is_its_recorded_part(locked: Locked) -> None:
+    """T-22, D4: plain methods do not wait."""
+    session, holder = locked
+    append = start(session, "c")
+    await asyncio.sleep(0)
+    assert session.leaf_id == "c"
+    assert session.path_ids() == ["a", "b"]
+    await holder.close()
+    await append
+    assert session.path_ids() == ["a", "b", "c"]
+    await session.close()

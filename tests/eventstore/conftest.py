@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sessiontree.eventstore import writer
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.header import SessionHeader, make_header
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
@@ -207,3 +208,35 @@ def check_against_the_file(
         assert await store.read_lines(seqs) == await fresh.read_lines(seqs)
 
     return check
+
+
+class Syncs:
+    """Records what is synced, by name, and can refuse it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[tuple[str, Path]] = []
+        self.refused: set[str] = set()
+        for name in ("fsync", "fdatasync"):
+            monkeypatch.setattr(os, name, self._recorder(name, getattr(os, name)))
+        monkeypatch.setattr(writer, "_sync_data", os.fdatasync)
+
+    def _recorder(self, name: str, sync: Callable[[int], None]) -> Callable[[int], None]:
+        def record(fd: int) -> None:
+            target = Path(os.readlink(f"/proc/self/fd/{fd}"))
+            self.calls.append((name, target))
+            if target.name in self.refused:
+                raise OSError(errno.EIO, "Input/output error")
+            sync(fd)
+
+        return record
+
+    def take(self) -> list[tuple[str, Path]]:
+        calls, self.calls = self.calls, []
+        return calls
+
+
+@pytest.fixture
+def syncs(monkeypatch: pytest.MonkeyPatch) -> Syncs:
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc to name descriptors")
+    return Syncs(monkeypatch)

@@ -113,9 +113,10 @@ async def test_a_file_that_is_no_session_is_refused_and_left_alone(
 
 async def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path, open_store: OpenStore) -> None:
     """F-80, F-90 as settled"""
-    with pytest.raises(SessionNotFoundError) as caught:
-        await open_store(tmp_path / "no" / "such.jsonl")
-    assert isinstance(caught.value, FileNotFoundError)
+    for name in ("no/such.jsonl", "nul\0in-it.jsonl"):
+        with pytest.raises(SessionNotFoundError) as caught:
+            await open_store(tmp_path / name)
+        assert isinstance(caught.value, FileNotFoundError)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -176,11 +176,11 @@ async def test_other_tasks_run_between_entries(chain: Factory, monkeypatch: pyte
 
 
 async def test_reading_stops_when_the_signal_is_aborted(chain: Factory) -> None:
-    """D8: what is known needs no reading."""
+    """D8: what is in the cache is no exception."""
     reader, _ = await reader_of(chain(USER, USER))
     await reader.read([1])
     controller = AbortController()
     controller.abort("enough")
-    assert len(await reader.read([1], signal=controller.signal)) == 1
-    with pytest.raises(AbortError):
-        await reader.read([2], signal=controller.signal)
+    for seq in (1, 2):
+        with pytest.raises(AbortError):
+            await reader.read([seq], signal=controller.signal)
