@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from .entries import (
     BranchSummaryEntry,
@@ -26,7 +26,7 @@ from .entries import (
     TtsrInjectionEntry,
     decode_entry,
 )
-from .json_text import decode_json, encode_json
+from .json_text import decode_json
 from .report import FaultKind
 
 StateEntry = (
@@ -84,6 +84,12 @@ class UsageEnvelope(Struct, frozen=True, rename="camel", gc=False):
     orchestration: OrchestrationEnvelope = NO_ORCHESTRATION
 
 
+class DetailsEnvelope(Struct, frozen=True, gc=False):
+    """What a `task` tool says that it used (T-95)."""
+
+    usage: UsageEnvelope | None = None
+
+
 class MessageEnvelope(Struct, frozen=True, rename="camel", gc=False):
     """What projections need of every message."""
 
@@ -92,7 +98,7 @@ class MessageEnvelope(Struct, frozen=True, rename="camel", gc=False):
     model: str | None = None
     tool_name: str | None = None
     usage: UsageEnvelope | None = None
-    details: Raw = Raw()
+    details: DetailsEnvelope | None = None
 
 
 class Envelope(Struct, frozen=True, rename="camel", gc=False):
@@ -128,22 +134,27 @@ class Envelopes(list[Envelope]):
         return [(index, envelope.state) for index, envelope in enumerate(self) if type(envelope) is StateEnvelope]
 
     @cached_property
-    def replies(self) -> list[MessageEnvelope]:
-        """The assistant messages."""
-        return [
-            message for envelope in self if (message := envelope.message) is not None and message.role == "assistant"
-        ]
-
-    @cached_property
-    def task_results(self) -> list[MessageEnvelope]:
-        """The results of `task` tools."""
+    def _spending(self) -> list[MessageEnvelope]:
         return [
             message
             for envelope in self
             if (message := envelope.message) is not None
-            and message.tool_name == "task"
-            and message.role == "toolResult"
+            and (message.role == "assistant" or message.tool_name == "task")
         ]
+
+    @cached_property
+    def replies(self) -> list[MessageEnvelope]:
+        """The messages of assistants."""
+        return [message for message in self._spending if message.role == "assistant"]
+
+    @property
+    def usages(self) -> list[UsageEnvelope]:
+        """What assistant messages and results of `task` tools say they used (T-95)."""
+        found = [usage for message in self.replies if (usage := message.usage) is not None]
+        if len(self.replies) < len(self._spending):
+            details = [message.details for message in self._spending if message.role == "toolResult"]
+            found += [detail.usage for detail in details if detail is not None and detail.usage is not None]
+        return found
 
 
 envelope_decoder = msgspec.json.Decoder(Envelope)
@@ -252,7 +263,7 @@ def _message_envelope(message: Any) -> MessageEnvelope | None:
         model=text("model"),
         tool_name=text("toolName"),
         usage=usage_of(message.get("usage")),
-        details=Raw(encode_json(details)) if message.get("toolName") == "task" else Raw(),
+        details=DetailsEnvelope(usage_of(details.get("usage"))) if isinstance(details, dict) else None,
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import stat as stat_modes
 from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -112,11 +113,11 @@ class JsonlReader:
                     known = self.index.version
                     if after < known:
                         continue
-                    chunk = await self._next_lines(buffer)
-                    if not chunk:
+                    chunk, size = await self._next_lines(buffer)
+                    if not size:
                         return
-                    scanned = await self._scan(chunk)
-                    self._take(scanned, chunk)
+                    scanned = await self._scan(chunk, size)
+                    self._take(scanned, chunk, size)
                 envelopes = scanned.envelopes
                 if after > known:
                     envelopes = Envelopes(envelopes[after - known :])
@@ -132,8 +133,11 @@ class JsonlReader:
         lines = await self.read_lines(range(after + 1, last + 1))
         return scan_chunk(b"\n".join(lines) + b"\n", 0, 1).envelopes
 
-    async def _next_lines(self, buffer: bytearray) -> bytes:
-        """Return what follows the known part: whole lines, then perhaps a last one without newline, then nothing."""
+    async def _next_lines(self, buffer: bytearray) -> tuple[bytearray, int]:
+        """Read what follows the known part: whole lines, then perhaps a last one without newline, then nothing.
+
+        Returns the buffer, or a larger one for a larger line, and how many bytes of it count.
+        """
         while True:
             try:
                 count = await self.file.read_into(buffer, self._end)
@@ -147,9 +151,9 @@ class JsonlReader:
             cut = buffer.rfind(b"\n", 0, count) + 1
             if cut:
                 self._torn_tail = b""
-                return bytes(memoryview(buffer)[:cut])
+                return buffer, cut
             if count < len(buffer):
-                return self._settle_tail(bytes(memoryview(buffer)[:count]))
+                return buffer, self._settle_tail(bytes(memoryview(buffer)[:count]))
             buffer = bytearray(len(buffer) * 4)
 
     def _terminate(self, by_newline: bool) -> None:
@@ -160,7 +164,7 @@ class JsonlReader:
         self._terminated = True
         self._witness = (self._witness + b"\n")[-_WITNESS:]
 
-    def _settle_tail(self, tail: bytes) -> bytes:
+    def _settle_tail(self, tail: bytes) -> int:
         """Take a last line without newline where it is whole (F-81); else note it, it may still grow."""
         self._torn_tail = b""
         try:
@@ -170,20 +174,19 @@ class JsonlReader:
             tail = b""
         if not tail:
             self.seen = self._look()
-        return tail
+        return len(tail)
 
-    async def _scan(self, chunk: bytes) -> ScannedChunk:
-        if len(chunk) > _LARGE:
-            return await run_in_thread(scan_chunk, chunk, self._end, self._next_line, self.migration)
-        return scan_chunk(chunk, self._end, self._next_line, self.migration)
+    async def _scan(self, chunk: bytearray, size: int) -> ScannedChunk:
+        scan = partial(scan_chunk, chunk, self._end, self._next_line, self.migration, size=size)
+        return await run_in_thread(scan) if size > _LARGE else scan()
 
-    def _take(self, scanned: ScannedChunk, chunk: bytes) -> None:
+    def _take(self, scanned: ScannedChunk, chunk: bytes | bytearray, size: int) -> None:
         self.index.extend(scanned.offsets, scanned.lengths, scanned.lines)
         self._faults += scanned.faults
         self._next_line += scanned.line_count
-        self._end += len(chunk)
-        self._terminated = chunk.endswith(b"\n")
-        self._witness = chunk[-_WITNESS:]
+        self._end += size
+        self._witness = bytes(chunk[max(0, size - _WITNESS) : size])
+        self._terminated = self._witness.endswith(b"\n")
 
     def take_written(self, fd: int, start: int, data: bytes) -> EntryBatch:
         """Take in whole lines that were just written at an offset of the open file."""
@@ -193,10 +196,10 @@ class JsonlReader:
         between = os.pread(fd, start - self._end, self._end)
         if between:
             self._torn_tail = b""
-            self._take(scan_chunk(between, self._end, self._next_line), between)
+            self._take(scan_chunk(between, self._end, self._next_line), between, len(between))
         first = self.index.version + 1
         scanned = scan_chunk(data, start, self._next_line)
-        self._take(scanned, data)
+        self._take(scanned, data, len(data))
         self.look_again()
         return EntryBatch(first, scanned.envelopes)
 

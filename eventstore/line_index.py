@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 
 
@@ -48,10 +48,6 @@ class LineIndex:
         """Return the 1-based number of an entry's line in the file."""
         run = bisect_right(self._run_seqs, seq) - 1
         return self._run_lines[run] + seq - self._run_seqs[run]
-
-    def first_at(self, offset: int) -> int:
-        """Return the number of the first entry whose line starts at or after a byte offset."""
-        return bisect_left(self._offsets, offset, 1)
 
     def replace_spans(self, offsets: Sequence[int], lengths: Sequence[int]) -> None:
         """Set the places of all entries anew, after the file was rewritten by us."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import secrets
@@ -94,6 +95,7 @@ class LogWriter:
             for offset in range(start, stat.st_size, 1 << 20):
                 _write_at(fd, os.pread(fd, min(1 << 20, stat.st_size - offset), offset), offset)
             os.fsync(fd)
+            sync_directory(self.path.parent)
         finally:
             os.close(fd)
         del _doubtful[stat.st_dev, stat.st_ino]
@@ -147,10 +149,12 @@ class LogWriter:
     def _cut_torn_rest(self, whole_end: int, end: int, written: int) -> None:
         if not written or end <= whole_end:
             return
+        self._torn = True
         if self.size == end:
-            os.ftruncate(self.fd, whole_end)
-        else:
-            self._torn = True
+            # Where the system refuses, it stays, as behind another program's lines.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self.fd, whole_end)
+                self._torn = False
 
     def sync(self) -> None:
         """Bring everything written to the disk. After a failure the writer takes no more work."""
@@ -164,12 +168,15 @@ class LogWriter:
             else:
                 _sync_data(self.fd)
         except OSError as error:
-            stat = os.fstat(self.fd)
-            _doubtful.setdefault((stat.st_dev, stat.st_ino), self._durable_end)
-            self.failed = error
+            self._fail(error)
             raise
         self._synced = True
         self._durable_end = self.size
+
+    def _fail(self, error: OSError) -> None:
+        stat = os.fstat(self.fd)
+        _doubtful.setdefault((stat.st_dev, stat.st_ino), self._durable_end)
+        self.failed = error
 
     def rewrite(self, copy: Callable[[int, int], T], size: int) -> tuple[LogWriter, T]:
         """Replace the file by what `copy(old descriptor, new descriptor)` writes; return its writer, locked,
@@ -202,7 +209,7 @@ class LogWriter:
         try:
             sync_directory(self.path.parent)
         except OSError as error:
-            successor.failed = error
+            successor._fail(error)
         return successor, copied
 
     def abandon_creation(self) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_SEGMENT = 1 << 18
+_SEGMENT = 1 << 17
 
 
 class IdIndex:
-    """Id to sequence number; the last number given to an id counts."""
+    """Id to sequence number and back; the last number given to an id counts. Numbers start at 1."""
 
     def __init__(self) -> None:
+        self.ids: list[str] = [""]
+        """Ids by number."""
         self._segments: list[dict[str, int]] = [{}]
+        self._repeats = False
 
     def get(self, entry_id: str) -> int:
         """Return the number of an id, 0 where it is not known."""
@@ -21,22 +24,32 @@ class IdIndex:
                 return seq
         return 0
 
-    def add(self, ids: Sequence[str], first_seq: int) -> list[tuple[int, int]]:
-        """Number ids from `first_seq` on; return (earlier, later number) of each that had one already."""
-        again = [] if self._are_new(ids) else self._numbered_again(ids, first_seq)
+    def add(self, ids: Sequence[str]) -> list[tuple[int, int]]:
+        """Number ids from the next number on; return (earlier, later number) of each that had one already."""
+        first = len(self.ids)
         if len(self._segments[-1]) >= _SEGMENT:
             self._segments.append({})
-        self._segments[-1].update(zip(ids, range(first_seq, first_seq + len(ids)), strict=True))
+        *older, newest = self._segments
+        again = self._numbered_again(ids) if self._repeats else []
+        known = len(newest)
+        newest.update(zip(ids, range(first, first + len(ids)), strict=True))
+        if not self._repeats and (
+            len(newest) - known < len(ids) or not all(segment.keys().isdisjoint(ids) for segment in older)
+        ):
+            # Where ids repeat at all, each batch is looked at closely from now on; this once, by all ids so far.
+            self._repeats = True
+            wanted = set(ids)
+            earlier = {entry_id: seq for seq, entry_id in enumerate(self.ids) if entry_id in wanted}
+            again = self._numbered_again(ids, earlier)
+        self.ids += ids
         return again
 
-    def _are_new(self, ids: Sequence[str]) -> bool:
-        return len(set(ids)) == len(ids) and all(segment.keys().isdisjoint(ids) for segment in self._segments)
-
-    def _numbered_again(self, ids: Sequence[str], first_seq: int) -> list[tuple[int, int]]:
+    def _numbered_again(self, ids: Sequence[str], known: dict[str, int] | None = None) -> list[tuple[int, int]]:
         pairs = []
         here: dict[str, int] = {}
-        for seq, entry_id in enumerate(ids, first_seq):
-            if earlier := here.get(entry_id) or self.get(entry_id):
+        for seq, entry_id in enumerate(ids, len(self.ids)):
+            earlier = here.get(entry_id) or (known.get(entry_id) if known is not None else self.get(entry_id))
+            if earlier:
                 pairs.append((earlier, seq))
             here[entry_id] = seq
         return pairs

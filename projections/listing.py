@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 
 import msgspec
 
-from ..eventstore.abort import AbortSignal
+from ..eventstore.abort import AbortError, AbortSignal
 from ..eventstore.catalogue import SessionInfo, catalogue
 from ..eventstore.catalogue_cache import CatalogueCache
 from ..eventstore.directories import PathLike, default_sessions_dir
@@ -16,8 +18,12 @@ from ..eventstore.header import SessionHeader, make_header
 from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.log import log_event
 from .projector import Projector
+from .tree import Tree
 
 Progress = Callable[[int, int], None]
+
+_TURN = 0.001
+_STEP = 1000
 
 
 async def list_sessions(
@@ -66,21 +72,38 @@ async def count(info: SessionInfo, signal: AbortSignal | None = None) -> Session
     """Scan one session for its name and counts; a file that cannot be read any more gets a fault."""
     try:
         store = await JsonlEventStore.open(info.path, header_of_new=_no_header)
+        try:
+            projector = Projector(store)
+            await projector.catch_up(signal)
+        finally:
+            await store.close()
+    except AbortError:
+        raise
     except SessionTreeError as error:
         return msgspec.structs.replace(info, fault=str(error))
-    try:
-        projector = Projector(store)
-        await projector.catch_up(signal)
-    finally:
-        await store.close()
-    tree = projector.tree
+    messages, branches = await _count_entries(projector.tree, signal)
     return msgspec.structs.replace(
         info,
         name=projector.name.name,
-        message_count=sum(tree.kind(seq).type == "message" for seq in tree.live()),
-        branch_count=sum(not tree.children(seq) for seq in tree.live()),
+        message_count=messages,
+        branch_count=branches,
         fault_count=len(projector.report().faults),
     )
+
+
+async def _count_entries(tree: Tree, signal: AbortSignal | None) -> tuple[int, int]:
+    """Return how many messages there are, and how many entries without children."""
+    messages = branches = 0
+    turn_ends = perf_counter() + _TURN
+    for number, seq in enumerate(tree.live()):
+        messages += tree.kind(seq).type == "message"
+        branches += not tree.children(seq)
+        if number % _STEP == 0 and perf_counter() > turn_ends:
+            if signal is not None:
+                signal.raise_if_aborted()
+            await asyncio.sleep(0)
+            turn_ends = perf_counter() + _TURN
+    return messages, branches
 
 
 def _no_header() -> SessionHeader:

@@ -89,17 +89,32 @@ class PathState:
         """Take in recorded entries in order."""
         envelopes = Envelopes.of(envelopes)
         self._settled = self._settled and self._tree.settled
-        start = 0
-        if self._settled and {(reply.provider, reply.model) for reply in envelopes.replies} <= {self._answering}:
-            # Between settings, runs of entries mostly change nothing.
-            for index, state in envelopes.states:
-                if type(state) in _FOLDED_CLASSES:
-                    self._fold_run(first_seq, envelopes, start, index)
-                    self._fold_one_by_one(first_seq, envelopes, index, index + 1)
-                    start = index + 1
-            self._fold_run(first_seq, envelopes, start, len(envelopes))
-        else:
+        if not self._settled:
             self._fold_one_by_one(first_seq, envelopes, 0, len(envelopes))
+            return
+        start = 0
+        for index in self._changes(envelopes):
+            self._fold_run(first_seq, envelopes, start, index)
+            self._fold_one_by_one(first_seq, envelopes, index, index + 1)
+            start = index + 1
+        self._fold_run(first_seq, envelopes, start, len(envelopes))
+
+    def _changes(self, envelopes: Envelopes) -> list[int]:
+        """Return the positions of settings, and of replies of another model than the one that answered before."""
+        changes = [index for index, state in envelopes.states if type(state) in _FOLDED_CLASSES]
+        provider, model = self._answering
+        providers = [message.provider for message in envelopes.replies]
+        models = [message.model for message in envelopes.replies]
+        if providers.count(provider) == len(providers) and models.count(model) == len(models):
+            return changes
+        for index, envelope in enumerate(envelopes):
+            message = envelope.message
+            if message is None or message.role != "assistant":
+                continue
+            if message.model != model or message.provider != provider:
+                provider, model = message.provider, message.model
+                changes.append(index)
+        return sorted(changes)
 
     def _fold_run(self, first_seq: int, envelopes: Envelopes, start: int, stop: int) -> None:
         """Fold entries without settings whose replies are all of the model that answered last."""

@@ -25,7 +25,6 @@ class Tree:
     """
 
     def __init__(self) -> None:
-        self.ids: list[str] = [""]
         self.parents = array("I", [ROOT])
         """The parent that counts: `ROOT` for every root, whatever its line says."""
         self.times = TimeColumn()
@@ -33,6 +32,8 @@ class Tree:
         self.ordered = True
         """Whether every parent stands before its children."""
         self._index = IdIndex()
+        self.ids = self._index.ids
+        """Ids by number."""
         self._kinds = KindTable()
         self._kind_numbers = array("I", [0])
         # A child that follows its parent at once needs no place of its own: only the others are listed.
@@ -62,9 +63,8 @@ class Tree:
         named = [envelope.parent_id for envelope in envelopes]
         self._kind_numbers.extend(self._kinds.numbers(envelopes))
         self.times.extend(first_seq, [envelope.timestamp for envelope in envelopes])
-        self._note_duplicates(self._index.add(ids, first_seq))
         above = [self.ids[-1], *ids[:-1]]
-        self.ids += ids
+        self._note_duplicates(self._index.add(ids))
         self.parents.extend(range(first_seq - 1, first_seq - 1 + len(ids)))
         if named != above or first_seq == 1:
             self._link(first_seq, named, above)

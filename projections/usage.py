@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 from msgspec.structs import astuple
 
 from ..eventstore.entries import BranchSummaryEntry, CompactionEntry, Number
 from ..eventstore.envelope import NO_ORCHESTRATION, Envelope, Envelopes, UsageEnvelope, usage_of
-from ..eventstore.json_text import decode_json
 
 
 class Usage(Struct, frozen=True):
@@ -45,9 +44,7 @@ class UsageTotals:
     def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
         """Take in recorded entries in order."""
         envelopes = Envelopes.of(envelopes)
-        usages = [usage for reply in envelopes.replies if (usage := reply.usage) is not None]
-        for result in envelopes.task_results:
-            usages += _usage_in(_decode(result.details))
+        usages = envelopes.usages
         for _, state in envelopes.states:
             if isinstance(state, CompactionEntry | BranchSummaryEntry):
                 usages += _usage_in(state.details)
@@ -66,11 +63,3 @@ class UsageTotals:
 def _usage_in(details: object) -> list[UsageEnvelope]:
     usage = usage_of(details.get("usage")) if isinstance(details, dict) else None
     return [usage] if usage is not None else []
-
-
-def _decode(details: Raw) -> object:
-    text = bytes(details)
-    try:
-        return decode_json(text) if text else None
-    except ValueError:
-        return None

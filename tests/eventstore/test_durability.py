@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-import time
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -164,17 +164,21 @@ async def test_an_append_that_is_cancelled_while_it_is_written_is_recorded(
     path = session_file()
     store = await open_store(path, durable=True)
     await store.acquire()
+    begun, go_on = threading.Event(), threading.Event()
     real_write = LogWriter.write
 
     def write_slowly(*arguments: Any, **options: Any) -> Any:
-        time.sleep(0.03)
+        begun.set()
+        assert go_on.wait(60)
         return real_write(*arguments, **options)
 
     monkeypatch.setattr(LogWriter, "write", write_slowly)
     task = asyncio.ensure_future(store.append([entry_line("a")]))
+    assert await asyncio.to_thread(begun.wait, 60)
     for _ in range(3):
-        await asyncio.sleep(0.005)
         task.cancel()
+        await asyncio.sleep(0.001)
+    go_on.set()
     await asyncio.wait((task,))
     assert task.cancelled()
     assert store.version == 1

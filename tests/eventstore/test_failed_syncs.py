@@ -75,7 +75,7 @@ async def test_reopening_after_a_failed_sync_rewrites_from_the_last_durable_end(
     await again.acquire()
     assert b"".join(data for data, _ in written) == content[durable_end:]
     assert [offset for _, offset in written] == list(range(durable_end, len(content), 50))
-    assert syncs.take() == [("fsync", path)]
+    assert syncs.take() == [("fsync", path), ("fsync", path.parent)]
     written.clear()
     await again.append([entry_line("c")])
     assert [envelope.id for envelope in await read_all(again)] == ["a", "b", "c"]
@@ -101,7 +101,7 @@ async def test_a_sync_that_fails_again_at_reopening_is_an_error_and_stays_to_be_
     syncs.refused.clear()
     syncs.take()
     await store.append([entry_line("b")])
-    assert syncs.take() == [("fsync", path), ("fdatasync", path)]
+    assert syncs.take() == [("fsync", path), ("fsync", path.parent), ("fdatasync", path)]
     assert store.version == 2
 
 
@@ -138,8 +138,10 @@ async def test_a_new_file_whose_directory_cannot_be_synced_is_of_unknown_outcome
         await store.append([entry_line("a")])
     await store.close()
     assert path.read_bytes() == encode_header(new_header) + b"\n" + entry_line("a") + b"\n"
-    again = await open_store(path)
+    syncs.take()
+    again = await open_store(path, durable=True)
     await again.append([entry_line("b")])
+    assert syncs.take() == [("fsync", path), ("fsync", path.parent), ("fdatasync", path)]
 
 
 async def test_a_migration_whose_directory_cannot_be_synced_is_of_unknown_outcome(
@@ -156,7 +158,9 @@ async def test_a_migration_whose_directory_cannot_be_synced_is_of_unknown_outcom
     assert path.read_bytes() == header_line() + b"\n" + entry_line("a") + b"\n"
     await store.close()
     syncs.refused.clear()
-    await (await open_store(path)).append([entry_line("b")])
+    syncs.take()
+    await (await open_store(path, durable=True)).append([entry_line("b")])
+    assert syncs.take() == [("fsync", path), ("fsync", path.parent), ("fdatasync", path)]
 
 
 async def test_a_directory_that_cannot_be_made_is_an_append_error(

@@ -115,6 +115,35 @@ async def test_a_torn_rest_that_is_not_the_end_stays(
     assert b"\n" + entry_line("d") + b"\n" in path.read_bytes()
 
 
+async def test_a_torn_rest_that_cannot_be_cut_stays(
+    session_file: SessionFile,
+    entry_line: Line,
+    open_store: OpenStore,
+    durable: bool,
+    disk_of: DiskOf,
+    check_against_the_file: Check,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """D4, D14: the error is that of the write; the next append begins on a line of its own."""
+    path = session_file(entry_line("a"))
+    disk = disk_of(path)
+    store = await open_store(path, durable=durable)
+    await store.append([])
+    disk.room = len(entry_line("b")) + 1 + 25
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    with pytest.raises(AppendError) as caught:
+        await store.append([entry_line("b"), entry_line("c")])
+    assert (caught.value.errno, caught.value.recorded) == (errno.ENOSPC, 1)
+    disk.room = None
+    await store.append([entry_line("d")])
+    assert path.read_bytes().endswith(entry_line("c")[:25] + b"\n" + entry_line("d") + b"\n")
+    await check_against_the_file(store)
+
+
 async def test_a_short_write_is_not_continued_behind_another_program(
     session_file: SessionFile,
     entry_line: Line,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessiontree.eventstore.json_text import decode_json, encode_json
@@ -36,7 +36,6 @@ def as_read(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-@settings(deadline=None)
 @given(VALUES)
 def test_what_is_written_is_strict_json_on_one_line_and_comes_back(value: Any) -> None:
     """F-01, D15: valid UTF-8, no newline, NaN as null, lone surrogates kept."""

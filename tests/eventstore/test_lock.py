@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import time
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -131,32 +131,30 @@ async def test_who_stops_waiting_holds_nothing(
         assert lock.try_lock(file.fileno())
 
 
-@pytest.fixture
-def slow_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opening and locking a file takes its time."""
-    real_open = LogWriter.open
-
-    def open_slowly(*arguments: Any, **options: Any) -> Any:
-        time.sleep(0.02)
-        return real_open(*arguments, **options)
-
-    monkeypatch.setattr(LogWriter, "open", open_slowly)
-
-
 @pytest.mark.parametrize("way", ["close", "cancel"])
 async def test_who_ends_while_the_file_is_opened_holds_nothing(
-    session_file: SessionFile, open_store: OpenStore, slow_open: None, way: str
+    session_file: SessionFile, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     """D4: closed or cancelled, the lock that was just got is let go."""
     path = session_file()
     store = await open_store(path)
+    begun, go_on = threading.Event(), threading.Event()
+    real_open = LogWriter.open
+
+    def open_slowly(*arguments: Any, **options: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return real_open(*arguments, **options)
+
+    monkeypatch.setattr(LogWriter, "open", open_slowly)
     acquiring = asyncio.ensure_future(store.acquire())
-    await asyncio.sleep(0.005)
-    if way == "close":
-        await store.close()
-    else:
+    assert await asyncio.to_thread(begun.wait, 60)
+    closing = asyncio.ensure_future(store.close() if way == "close" else asyncio.sleep(0))
+    if way == "cancel":
         acquiring.cancel()
-    await asyncio.wait((acquiring,))
+    await asyncio.sleep(0.01)
+    go_on.set()
+    await asyncio.wait((acquiring, closing))
     assert acquiring.cancelled() == (way == "cancel")
     with path.open("rb") as file:
         assert lock.try_lock(file.fileno())

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from sessiontree.eventstore.entries import MessageEntry, decode_entry
 from sessiontree.eventstore.envelope import Envelope, decode_envelope, envelope_of
@@ -149,15 +148,30 @@ def test_usage_that_is_no_object_is_none(usage: object) -> None:
     assert envelope.message.usage is None
 
 
-def test_the_details_of_a_task_come_with_the_envelope_also_beside_odd_bytes() -> None:
+@pytest.mark.parametrize("odd", ["plain", "\ud83d"])
+def test_what_a_task_used_comes_with_the_envelope_also_beside_odd_bytes(odd: str) -> None:
     """T-95: a subagent's usage is in the details of the result."""
     details = {"usage": {"input": 1, "cost": {"total": 0.5}}, "text": "x"}
-    for odd in ("plain", "\ud83d"):
-        message = {"role": "toolResult", "toolName": "task", "content": odd, "details": details}
-        envelope, _ = decode_envelope(line_of(message))
-        assert envelope.message is not None
-        assert isinstance(envelope.message.details, Raw)
-        assert json.loads(bytes(envelope.message.details)) == details
+    message = {"role": "toolResult", "toolName": "task", "content": odd, "details": details}
+    envelope, _ = decode_envelope(line_of(message))
+    assert envelope.message is not None
+    assert envelope.message.details is not None
+    usage = envelope.message.details.usage
+    assert usage is not None
+    assert (usage.input, usage.output, usage.cost.total) == (1, 0, 0.5)
+
+
+@pytest.mark.parametrize("details", [None, [], ["x"], "x", 5, {}, {"usage": 5}, {"usage": {"input": "x"}}], ids=str)
+@pytest.mark.parametrize("tool", ["task", "read"])
+def test_details_of_any_kind_do_no_harm(details: object, tool: str) -> None:
+    """F-62: they are whatever the tool says."""
+    message = {"role": "toolResult", "toolName": tool, "content": [], "details": details}
+    envelope, fault = decode_envelope(line_of(message))
+    assert envelope.message is not None
+    assert (envelope.message.role, envelope.message.tool_name, fault) == ("toolResult", tool, None)
+    entry = decode_entry(line_of(message))
+    assert isinstance(entry, MessageEntry)
+    assert entry.message == message
 
 
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -149,11 +149,12 @@ async def test_lines_are_read_while_the_file_moves(
     expected = await store.read_lines(range(1, count + 1))
     read_all_bytes = read_file._read_all
 
+    moved = threading.Event()
+
     def read_slowly(*arguments: Any) -> int:
         # Longer than the migration takes: each of these readings sees it end.
         found = read_all_bytes(*arguments)
-        while store.file_version < 3:
-            time.sleep(0.001)
+        assert moved.wait(60)
         return found
 
     monkeypatch.setattr(read_file, "_NOWAIT", 0)
@@ -161,6 +162,7 @@ async def test_lines_are_read_while_the_file_moves(
     readings = [asyncio.ensure_future(store.read_lines(range(1, count + 1))) for _ in range(3)]
     await asyncio.sleep(0)
     assert await store.migrate()
+    moved.set()
     assert await asyncio.gather(*readings) == [expected] * 3
 
 

@@ -54,7 +54,7 @@ def open_descriptors(directory: Path) -> int:
 # Order and coalescing
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.sampled_from([0, 1, 30, 500, 3000]), min_size=1, max_size=25),
     blanks=st.lists(st.sampled_from([b"", b"\n", b"{torn\n", b"x" * 900 + b"\n"]), max_size=5),

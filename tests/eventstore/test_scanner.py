@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sessiontree.eventstore import jsonl_reader, scanner
 from sessiontree.eventstore.entries import KNOWN_TYPES, decode_entry
-from sessiontree.eventstore.envelope import Envelope, StateEnvelope
+from sessiontree.eventstore.envelope import Envelope, StateEnvelope, UsageEnvelope
 from sessiontree.eventstore.header import make_header
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
 
@@ -54,11 +54,16 @@ def text(value: object) -> str | None:
 def plain_message(message: Any) -> tuple[object, ...] | None:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         return None
-    usage = message.get("usage")
-    tokens = None
-    if isinstance(usage, dict):
-        tokens = [usage.get(key) if is_number(usage.get(key)) else 0 for key in ("input", "output", "cacheRead")]
-    return message["role"], text(message.get("provider")), text(message.get("toolName")), tokens
+    details = message.get("details")
+    spent = plain_usage(details.get("usage")) if isinstance(details, dict) else None
+    names = [text(message.get(key)) for key in ("provider", "model", "toolName")]
+    return message["role"], names, plain_usage(message.get("usage")), spent
+
+
+def plain_usage(usage: Any) -> list[object] | None:
+    if not isinstance(usage, dict):
+        return None
+    return [usage.get(key) if is_number(usage.get(key)) else 0 for key in ("input", "output", "cacheRead")]
 
 
 def plain_scan(data: bytes, offset: int = 0, first_line: int = 1) -> Found:
@@ -91,13 +96,17 @@ def plain_scan(data: bytes, offset: int = 0, first_line: int = 1) -> Found:
 # The readers under test.
 
 
+def tokens(usage: UsageEnvelope | None) -> list[object] | None:
+    return None if usage is None else [usage.input, usage.output, usage.cache_read]
+
+
 def shape(envelope: Envelope) -> tuple[object, ...]:
     message = envelope.message
     seen: tuple[object, ...] | None = None
     if message is not None:
-        usage = message.usage
-        tokens = None if usage is None else [usage.input or 0, usage.output or 0, usage.cache_read or 0]
-        seen = message.role, message.provider, message.tool_name, tokens
+        spent = tokens(message.details.usage) if message.details is not None else None
+        names = [message.provider, message.model, message.tool_name]
+        seen = message.role, names, tokens(message.usage), spent
     return envelope.type, envelope.id, envelope.parent_id, envelope.timestamp, seen
 
 
@@ -150,7 +159,15 @@ VALUES = st.recursive(
 )
 USAGE = st.dictionaries(st.sampled_from(["input", "output", "cacheRead", "cost"]), VALUES | NUMBERS, max_size=3)
 MESSAGES = st.fixed_dictionaries(
-    {"role": STRINGS}, optional={"provider": VALUES, "toolName": VALUES, "usage": USAGE | VALUES, "content": VALUES}
+    {"role": STRINGS},
+    optional={
+        "provider": VALUES,
+        "model": VALUES,
+        "toolName": VALUES,
+        "usage": USAGE | VALUES,
+        "details": st.fixed_dictionaries({"usage": USAGE | VALUES}) | VALUES,
+        "content": VALUES,
+    },
 )
 TYPES = st.sampled_from([*sorted(KNOWN_TYPES), "from_the_future", "session", "message", "message", "message"])
 FIELDS = st.fixed_dictionaries(
@@ -227,7 +244,7 @@ DATA = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=DATA, offset=st.integers(0, 2**40), first_line=st.integers(1, 10**6))
 def test_scanning_by_chunk_finds_what_scanning_by_line_finds(data: bytes, offset: int, first_line: int) -> None:
     """F-81, F-83, F-85, F-86: one reader or the other, the entries, places and faults are the same."""
@@ -238,14 +255,14 @@ def test_scanning_by_chunk_finds_what_scanning_by_line_finds(data: bytes, offset
     assert by_chunk == by_line
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(lines=st.lists(GOOD_LINES, min_size=2, max_size=8))
 def test_good_lines_are_scanned_at_once_and_right(lines: list[bytes]) -> None:
     data = b"".join(line + b"\n" for line in lines)
     assert scan(data, 100, 7) == plain_scan(data, 100, 7)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=DATA)
 def test_each_line_is_read_as_a_plain_reader_reads_it(data: bytes) -> None:
     """F-01, F-81, F-83, F-85, F-86, F-87: what `json.loads` makes of a line, or one fault for it."""
@@ -253,7 +270,7 @@ def test_each_line_is_read_as_a_plain_reader_reads_it(data: bytes) -> None:
         assert scan(data) == plain_scan(data)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=DATA, chunk=st.integers(1, 90))
 def test_the_size_of_chunks_changes_nothing(data: bytes, chunk: int) -> None:
     """F-88, X-50: also with a boundary inside of a character, of a line end, of a damaged line."""
@@ -262,7 +279,7 @@ def test_the_size_of_chunks_changes_nothing(data: bytes, chunk: int) -> None:
         assert asyncio.run(read_file(data)) == plain_scan(data, len(HEADER), 2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(line=GOOD_LINES | OBJECTS | ODD_LINES)
 def test_what_has_an_envelope_has_a_body_that_agrees_with_it(line: bytes) -> None:
     """F-56: an entry that is listed can be read, whatever its fields are."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sessiontree.eventstore.json_text import decode_json
@@ -64,7 +64,6 @@ def pieces(line: bytes, fields: list[tuple[bytes, bytes]]) -> list[bytes]:
     return [*cut, line[at:]]
 
 
-@settings(deadline=None)
 @given(lines(), SCALARS)
 def test_replacing_changes_the_bytes_of_the_named_values_only(
     line_and_fields: tuple[bytes, list[tuple[bytes, bytes]]], value: bytes
@@ -84,7 +83,6 @@ def test_replacing_changes_the_bytes_of_the_named_values_only(
     assert field_text(changed, "id") == value
 
 
-@settings(deadline=None)
 @given(lines())
 def test_removing_takes_the_field_and_no_other(line_and_fields: tuple[bytes, list[tuple[bytes, bytes]]]) -> None:
     """F-102: what stays is JSON, with the other values byte for byte."""
@@ -101,7 +99,6 @@ def json_object(fields: list[tuple[bytes, bytes]]) -> Any:
     return decode_json(b"{" + b",".join(b'"' + key + b'":' + value for key, value in fields) + b"}")
 
 
-@settings(deadline=None)
 @given(lines(), KEYS)
 def test_the_text_of_a_field_is_its_last_value(
     line_and_fields: tuple[bytes, list[tuple[bytes, bytes]]], key: str

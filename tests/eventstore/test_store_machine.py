@@ -166,5 +166,5 @@ class StoreMachine(RuleBasedStateMachine):
         self.directory.cleanup()
 
 
-StoreMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+StoreMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
 TestStoreMachine = StoreMachine.TestCase
