@@ -228,7 +228,7 @@ class SessionLog:
         self.reader = EntryReader(store, projector.tree)
         self._own.clear()
         self.generation += 1
-        last = projector.tree.ids[projector.tree.last_seq] or None
+        last = projector.tree.last_id
         for owner in self._leaves:
             if owner.leaf_id is not None and not projector.tree.find(owner.leaf_id):
                 owner.leaf_id = last

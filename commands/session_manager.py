@@ -29,7 +29,7 @@ class SessionManager(SessionView):
     """
 
     def __init__(self, log: SessionLog, settings: SessionSettings) -> None:
-        super().__init__(log, _last_id(log))
+        super().__init__(log, log.projector.tree.last_id)
         self._settings = settings
 
     @classmethod
@@ -174,7 +174,7 @@ class SessionManager(SessionView):
     async def _switch(self, log: SessionLog) -> str | None:
         old, self._log = self._log, log
         log.add_leaf(self)
-        self.leaf_id = _last_id(log)
+        self.leaf_id = log.projector.tree.last_id
         await old.close()
         return self.session_file
 
@@ -197,8 +197,3 @@ def _check_version(log: SessionLog) -> None:
     """A fork of a newer version would be one of version 3: what it cannot say would be lost."""
     if log.store.header.version > CURRENT_VERSION:
         raise UnsupportedVersionError(log.name, log.store.header.version)
-
-
-def _last_id(log: SessionLog) -> str | None:
-    tree = log.projector.tree
-    return tree.ids[tree.last_seq] or None

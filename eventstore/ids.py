@@ -16,7 +16,7 @@ _drawn: list[str] = []
 def _draw() -> str:
     if not _drawn:
         digits = secrets.token_hex(4 * _DRAWN_AT_ONCE)
-        _drawn.extend(digits[start : start + 8] for start in range(0, len(digits), 8))
+        _drawn.extend([digits[start : start + 8] for start in range(0, len(digits), 8)])
     return _drawn.pop()
 
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import stat as stat_modes
 from collections.abc import AsyncIterator, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -25,12 +24,10 @@ from .report import Fault
 from .scanner import ScannedChunk, scan_chunk
 from .seen_file import SeenFile
 from .store import EntryBatch
-from .worker import run_in_thread
 
 CHUNK = 256 << 10
 TURN = 0.001
 """Seconds of work on the loop before other tasks get their turn."""
-_LARGE = 8 << 20
 _KNOWN_BATCH = 256
 _GAP = 64 << 10
 _MOST_AT_ONCE = 1 << 20
@@ -116,7 +113,7 @@ class JsonlReader:
                     chunk, size = await self._next_lines(buffer)
                     if not size:
                         return
-                    scanned = await self._scan(chunk, size)
+                    scanned = scan_chunk(chunk, self._end, self._next_line, self.migration, size=size)
                     self._take(scanned, chunk, size)
                 envelopes = scanned.envelopes
                 if after > known:
@@ -175,10 +172,6 @@ class JsonlReader:
         if not tail:
             self.seen = self._look()
         return len(tail)
-
-    async def _scan(self, chunk: bytearray, size: int) -> ScannedChunk:
-        scan = partial(scan_chunk, chunk, self._end, self._next_line, self.migration, size=size)
-        return await run_in_thread(scan) if size > _LARGE else scan()
 
     def _take(self, scanned: ScannedChunk, chunk: bytes | bytearray, size: int) -> None:
         self.index.extend(scanned.offsets, scanned.lengths, scanned.lines)

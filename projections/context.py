@@ -64,7 +64,9 @@ def context_window(tree: Tree, states: PathState, leaf: int) -> ContextWindow:
     compaction = states.compaction(record.cut) if record.cut else None
     if compaction is None:
         return ContextWindow(record, 0, _speaking(tree, after))
-    kept = _kept(tree, record.cut, compaction.first_kept_entry_id)
+    kept = [] if record.cut in states.without_kept else _kept(tree, record.cut, compaction.first_kept_entry_id)
+    if not kept and tree.find(compaction.first_kept_entry_id or ""):
+        states.without_kept.add(record.cut)
     return ContextWindow(record, record.cut, _speaking(tree, kept) + _speaking(tree, after))
 
 

@@ -80,6 +80,8 @@ class PathState:
         self._model_seqs: list[int] = [0]
         self._models: list[str | None] = [None]
         self._settled = True
+        self.without_kept: set[int] = set()
+        """Compactions whose first kept entry was looked for on their path, and is not there."""
 
     def apply(self, seq: int, envelope: Envelope) -> None:
         """Take in one recorded entry."""
@@ -167,7 +169,7 @@ class PathState:
         while not self._settled:
             tree, last = self._tree, len(self._record_at)
             tree.settle()
-            self._records = [PathRecord()]
+            records = self._records = [PathRecord()]
             record_at = array("I", bytes(4 * last))
             done = bytearray(last)
             done[ROOT] = 1
@@ -183,9 +185,13 @@ class PathState:
                     record_at[seq] = self._folded_at(seq, above)
                 if start % _STEP == 0:
                     yield
-            if last == len(self._record_at) and tree.settled:
-                self._record_at = record_at
-                self._settled = True
+                    if self._records is not records:
+                        break
+            else:
+                if last == len(self._record_at) and tree.settled:
+                    self._record_at = record_at
+                    self._settled = True
+                    self.without_kept.clear()
 
     def _folded_at(self, seq: int, above: int) -> int:
         if (entry := self._folded.get(seq)) is not None:

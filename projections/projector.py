@@ -35,6 +35,8 @@ class Projector:
     def apply(self, batch: EntryBatch) -> None:
         """Fold the next batch; what was folded before is passed over."""
         known = self.position + 1 - batch.first_seq
+        if known < 0:
+            raise ValueError(f"entries {self.position + 1} to {batch.first_seq - 1} are missing")
         envelopes = Envelopes(batch.envelopes[known:]) if known > 0 else batch.envelopes
         if not envelopes:
             return
@@ -62,13 +64,9 @@ class Projector:
         for seq, _ in tree.duplicates:
             detail = f"the id stands again on line {line(tree.find(tree.ids[seq]))}, which counts"
             yield Fault(line(seq), "duplicate-id", tree.ids[seq], detail)
-        # A line whose id stands again is not in the tree: whatever its parent is, it does no harm.
         for seq, parent_id in tree.orphans:
-            if not tree.is_replaced(seq):
-                yield Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file")
-        for seq, parent_id in dict(tree.cycles).items():
-            if tree.is_replaced(seq):
-                continue
+            yield Fault(line(seq), "orphan", tree.ids[seq], f"its parent {parent_id} is not in the file")
+        for seq, parent_id in tree.cycles:
             detail = "it is its own parent" if parent_id == tree.ids[seq] else f"its parent {parent_id} is below it"
             yield Fault(line(seq), "cycle", tree.ids[seq], f"{detail}: it counts as a root")
         for seq in tree.times.unreadable:

@@ -43,8 +43,7 @@ class TimeColumn:
         except (TypeError, ValueError):
             return False
         count = len(timestamps)
-        # A readable time holds a Z only as its last character: with one Z each, at every 24th place, all are as long.
-        if len(text) != count * _WIDTH or text[_WIDTH - 1 :: _WIDTH] != b"Z" * count or text.count(b"Z") != count:
+        if set(map(len, timestamps)) != {_WIDTH} or text[_WIDTH - 1 :: _WIDTH] != b"Z" * count:
             return False
         self._canonical += text
         return True

@@ -39,7 +39,6 @@ class Tree:
         # A child that follows its parent at once needs no place of its own: only the others are listed.
         self._far_children: dict[int, list[int]] = {}
         self._waiting: dict[str, list[int]] = {}
-        self._own_parents: list[int] = []
         self._replaced: dict[int, int] = {}
         self._cut: dict[int, int] = {}
 
@@ -47,6 +46,11 @@ class Tree:
     def last_seq(self) -> int:
         """The number of the last recorded entry, 0 for none."""
         return len(self.ids) - 1
+
+    @property
+    def last_id(self) -> str | None:
+        """The id of the last recorded entry, None for none."""
+        return self.ids[-1] if self.last_seq else None
 
     @property
     def entry_count(self) -> int:
@@ -80,8 +84,6 @@ class Tree:
             if parent == ROOT and parent_id is not None:
                 self._waiting.setdefault(parent_id, []).append(seq)
             elif parent >= seq:
-                if parent == seq:
-                    self._own_parents.append(seq)
                 self.settled = False
             self.parents[seq] = parent
             if parent != seq - 1:
@@ -188,14 +190,14 @@ class Tree:
     def orphans(self) -> list[tuple[int, str]]:
         """Entries whose parent is not in the file, with the id they name."""
         self.settle()
-        return sorted((seq, parent_id) for parent_id, seqs in self._waiting.items() for seq in seqs)
+        waiting = ((seq, parent_id) for parent_id, seqs in self._waiting.items() for seq in seqs)
+        return sorted((seq, parent_id) for seq, parent_id in waiting if seq not in self._replaced)
 
     @property
     def cycles(self) -> list[tuple[int, str]]:
         """Entries at which a cycle was cut, and entries that are their own parent, with the parent they name."""
         self.settle()
-        own = [(seq, self.ids[seq]) for seq in self._own_parents]
-        return sorted(own + [(seq, self.ids[parent]) for seq, parent in self._cut.items()])
+        return [(seq, self.ids[parent]) for seq, parent in sorted(self._cut.items())]
 
     @property
     def duplicates(self) -> list[tuple[int, int]]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from .eventstore.header import SessionHeader
     from .eventstore.report import Fault, Report
-    from .projections.anthropic_messages import to_anthropic_messages
+    from .projections.anthropic_messages import AnthropicRequest, to_anthropic_messages
     from .projections.context import SessionContext, build_session_context
     from .projections.listing import list_sessions
     from .projections.llm_messages import convert_to_llm
@@ -54,6 +54,7 @@ __all__ = [
     "AbortError",
     "AbortSignal",
     "AmbiguousSessionError",
+    "AnthropicRequest",
     "AppendError",
     "ConcurrencyError",
     "Cursor",
@@ -115,7 +116,7 @@ _HOMES = {
     ),
     ".eventstore.header": ("SessionHeader",),
     ".eventstore.report": ("Fault", "Report"),
-    ".projections.anthropic_messages": ("to_anthropic_messages",),
+    ".projections.anthropic_messages": ("AnthropicRequest", "to_anthropic_messages"),
     ".projections.context": ("SessionContext", "build_session_context"),
     ".projections.listing": ("list_sessions",),
     ".projections.llm_messages": ("convert_to_llm",),

@@ -332,9 +332,8 @@ def test_a_value_over_two_lines_and_two_values_on_one_do_not_even_out(data: byte
     assert scan(data) == plain_scan(data)
 
 
-async def test_a_line_longer_than_several_chunks_is_read_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """F-88, D6: lines of megabytes among small ones keep their places."""
-    monkeypatch.setattr(jsonl_reader, "_LARGE", 1 << 20)
+async def test_a_line_longer_than_several_chunks_is_read_whole() -> None:
+    """F-88: lines of megabytes among small ones keep their places."""
     small = b'{"type":"x","id":"small"}\n'
     large = b'{"type":"x","id":"large","x":"%s"}\n' % (b"\xc3\xa4" * (3 << 20))
     data = small + large + b"x" * 700_000 + b"\n" + small

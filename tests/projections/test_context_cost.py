@@ -86,7 +86,6 @@ def test_a_first_kept_entry_that_is_not_above_is_not_looked_for(
     assert (window.speaking, steps <= 2) == ([PATH + 2], True)
 
 
-@pytest.mark.xfail(strict=True, reason="the way up to a first kept entry of another branch is walked every time")
 def test_a_first_kept_entry_of_another_branch_is_looked_for_once(
     fed_log: Factory, chain: Factory, long_chain: Factory, window_and_steps: Factory
 ) -> None:

@@ -229,7 +229,6 @@ def test_a_settled_log_shares_its_records(fed_log: Factory, chain: Factory) -> N
     assert all(fed.projector.states.at(seq) is first for seq in range(2, 6))
 
 
-@pytest.mark.xfail(strict=True, raises=IndexError, reason="the older run goes on with the records of the newer one")
 def test_an_overtaken_run_of_settling_is_dropped(fed_log: Factory, chain: Factory) -> None:
     """D3, D6: who asked meanwhile has the newer answer, and the older run ends without one."""
     size = 5000
