@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
@@ -11,8 +12,6 @@ T = TypeVar("T")
 
 def run(work: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **options: P.kwargs) -> T:
     """Run a coroutine function to its end; an interrupt cancels it and is raised when it has ended."""
-    import asyncio  # a third of the time that `--help` may take
-
     with asyncio.Runner() as runner:
         runner.get_loop()
         coroutine = work(*args, **options)

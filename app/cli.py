@@ -5,21 +5,28 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
 from .. import __version__
-from .context_command import context_command
-from .dump_command import dump_command
-from .list_command import list_command
-from .migrate_command import migrate_command
-from .show_command import show_command
-from .tree_command import tree_command
-from .verify_command import verify_command
-from .write_commands import append_command, fork_command, label_command
 
-REFUSED = 2
+_COMMANDS = {
+    "list": ("list_command", "List sessions, newest activity first."),
+    "tree": ("tree_command", "Show the tree of a session."),
+    "context": ("context_command", "Show the rebuilt context of a leaf."),
+    "show": ("show_command", "Show one entry."),
+    "label": ("write_commands", "Set or clear the label of an entry."),
+    "append": ("write_commands", "Append a message."),
+    "fork": ("write_commands", "Make a new session that ends with an entry."),
+    "verify": ("verify_command", "Check every line of a session."),
+    "migrate": ("migrate_command", "Bring an old session file to version 3."),
+    "dump": ("dump_command", "Print the shape of a session as JSON."),
+}
+"""Of each command the module, which holds `NAME_command`, and the line that stands for it in the help."""
+
+_REFUSED = 2
 """The status of what cannot be done as it was asked for: one line says why, nothing was written."""
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -28,7 +35,7 @@ _BROKEN_PIPE = 141
 class _RefusedError(click.ClickException):
     """Raised when a command could not do what it was asked for: the one line for people."""
 
-    exit_code = REFUSED
+    exit_code = _REFUSED
 
 
 class _UnexpectedError(click.ClickException):
@@ -38,21 +45,36 @@ class _UnexpectedError(click.ClickException):
 
 
 class _SessionTreeGroup(click.Group):
-    """Ends every error with one line on standard error and a status of its own."""
+    """Imports the command that is asked for, and ends every error with one line and a status of its own.
+
+    What it lists are stand-ins: the commands take longer to import than `--help` may.
+    """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None:
+            module = import_module(f".{_COMMANDS[name][0]}", __package__)
+            command = getattr(module, f"{name}_command")
+        return name, command, rest
 
     def main(self, *args: Any, **options: Any) -> Any:
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            if getattr(sys, name) is None:  # closed by who started us
+                setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we run
         try:
             status = super().main(*args, **{**options, "standalone_mode": False})
         except click.Abort:
             status = _INTERRUPTED
         except click.UsageError as error:
-            status = REFUSED
+            status = _REFUSED
             _complain(_usage_message(error))
         except click.ClickException as error:
             status = error.exit_code
             _complain(error.format_message())
         except OSError as error:  # of `--help` and `--version`, which no command's `invoke` sees
-            status = REFUSED
+            status = _REFUSED
             _complain(_failure(error).format_message())
         sys.exit(status if isinstance(status, int) else 0)
 
@@ -123,16 +145,5 @@ def main(ctx: click.Context, debug: bool) -> None:
         click.echo(ctx.get_help())
 
 
-for _command in (
-    list_command,
-    tree_command,
-    context_command,
-    show_command,
-    label_command,
-    append_command,
-    fork_command,
-    verify_command,
-    migrate_command,
-    dump_command,
-):
-    main.add_command(_command)
+for _name, (_, _help) in _COMMANDS.items():
+    main.add_command(click.Command(_name, short_help=_help))

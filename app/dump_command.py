@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..commands.session_manager import SessionManager
 from .async_run import run
+from .managed_session import opened_to_read
+from .output import print_json
 from .session_target import SessionTarget, session_argument
 
-if TYPE_CHECKING:
-    from ..commands.session_manager import SessionManager
 
-
-@click.command("dump", short_help="Print the shape of a session as JSON.")
+@click.command("dump")
 @session_argument
 @click.option("--leaf", "leaf_id", metavar="ID", help="The end of the path; by default the last entry.")
 def dump_command(target: SessionTarget, leaf_id: str | None) -> None:
@@ -21,14 +21,10 @@ def dump_command(target: SessionTarget, leaf_id: str | None) -> None:
 
     "children" lists, for each entry that has any, its children oldest first.
     """
-    from .output import print_json
-
     print_json(run(_dump, target, leaf_id), pretty=False)
 
 
 async def _dump(target: SessionTarget, leaf_id: str | None) -> dict[str, Any]:
-    from .managed_session import opened_to_read
-
     async with opened_to_read(target) as session:
         if leaf_id is not None:
             session.branch(leaf_id)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..eventstore.catalogue import SessionInfo
+from ..projections.listing import list_sessions
 from .async_run import run
+from .cells import clean
+from .output import print_json, print_lines, terminal_width
+from .progress import Progress
+from .session_table import damaged_rows, session_table, shortest_ids
 from .session_target import json_option, sessions_dir_options
 
-if TYPE_CHECKING:
-    from ..eventstore.catalogue import SessionInfo
-
-NEWEST = 50
+_NEWEST = 50
 """How many rows are shown without `--all`."""
 
 
-@click.command("list", short_help="List sessions, newest activity first.")
+@click.command("list")
 @click.option("--cwd", metavar="DIR", help="Only the sessions of this working directory.")
-@click.option("--all", "show_all", is_flag=True, help=f"All sessions, not only the newest {NEWEST}.")
+@click.option("--all", "show_all", is_flag=True, help=f"All sessions, not only the newest {_NEWEST}.")
 @sessions_dir_options
 @json_option
 def list_command(directory: Path, cwd: str | None, show_all: bool, as_json: bool) -> None:
@@ -27,31 +31,20 @@ def list_command(directory: Path, cwd: str | None, show_all: bool, as_json: bool
 
     Activity is the time of the last message. Damaged files come last, with what is wrong with them.
     """
-    infos = run(_find, directory, cwd, None if show_all else NEWEST)
-    shown = infos if show_all else infos[:NEWEST]
+    infos = run(_find, directory, cwd, None if show_all else _NEWEST)
+    shown = infos if show_all else infos[:_NEWEST]
     if as_json:
-        from .output import print_json
-
         print_json([_record(info) for info in shown])
     else:
         _print_table(infos, shown, directory, cwd)
 
 
 async def _find(directory: Path, cwd: str | None, limit: int | None) -> list[SessionInfo]:
-    from ..projections.listing import list_sessions
-    from .progress import Progress
-
     async with Progress("looking at sessions") as progress:
         return await list_sessions(directory, cwd=cwd, limit=limit, progress=progress)
 
 
 def _print_table(infos: list[SessionInfo], shown: list[SessionInfo], directory: Path, cwd: str | None) -> None:
-    from datetime import UTC, datetime
-
-    from .cells import clean
-    from .output import print_lines, terminal_width
-    from .session_table import damaged_rows, session_table, shortest_ids
-
     width = terminal_width()
     sessions = [info for info in shown if info.fault is None]
     damaged = [info for info in shown if info.fault is not None]

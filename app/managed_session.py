@@ -1,4 +1,4 @@
-"""The session of a command, with all that `SessionManager` can do, and progress while it is worked on."""
+"""The session of a command, and progress while it is worked on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .session_target import SessionTarget
 
 
 @asynccontextmanager
-async def opened_to_read(target: SessionTarget) -> AsyncIterator[SessionManager]:
-    """Open a session; no lock is taken and nothing is written."""
+async def opened_to_read(target: SessionTarget, progress: Progress | None = None) -> AsyncIterator[SessionManager]:
+    """Open a session; no lock is taken and nothing is written. `progress`: the caller's, to show counts on."""
     async with (
-        Progress("reading the session"),
+        progress or Progress("reading the session"),
         await SessionManager.open(await target.find(), read_only=True) as session,
     ):
         yield session

@@ -5,10 +5,13 @@ from __future__ import annotations
 import click
 
 from .async_run import run
+from .cells import clean
+from .managed_session import opened_to_write
+from .output import print_json, print_lines
 from .session_target import SessionTarget, json_option, session_argument
 
 
-@click.command("migrate", short_help="Bring an old session file to version 3.")
+@click.command("migrate")
 @session_argument
 @json_option
 def migrate_command(target: SessionTarget, as_json: bool) -> None:
@@ -20,10 +23,6 @@ def migrate_command(target: SessionTarget, as_json: bool) -> None:
 
 
 async def _migrate(target: SessionTarget, as_json: bool) -> None:
-    from .cells import clean
-    from .managed_session import opened_to_write
-    from .output import print_json, print_lines
-
     async with opened_to_write(target) as session:
         path = session.session_file
         before = session.file_version

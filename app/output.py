@@ -10,6 +10,10 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+import msgspec
+
+from ..eventstore.json_text import encode_json
+
 _LINES_AT_ONCE = 512
 
 # C1, DEL, bidirectional controls, as UTF-8. In JSON text they stand in strings only, so their escapes mean the same.
@@ -31,10 +35,6 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_json(value: Any, *, pretty: bool = True) -> None:
     """Print one JSON value as UTF-8, indented or on one line; no character that a terminal obeys is in it."""
-    import msgspec
-
-    from ..eventstore.json_text import encode_json
-
     text = encode_json(value)
     if pretty:
         try:

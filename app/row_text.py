@@ -18,12 +18,12 @@ from ..eventstore.entries import (
     SessionEntry,
     ThinkingLevelChangeEntry,
 )
-from ..projections.content_blocks import content_blocks
+from ..projections.content_blocks import content_blocks, text_field
 from .cells import CONTROLS, clean, head
 from .tool_call_text import ToolCall, tool_call_text
 
-MESSAGE_LIMIT = 200
-ERROR_LIMIT = 80
+_MESSAGE_LIMIT = 200
+_ERROR_LIMIT = 80
 
 _VISIBLE = re.compile(rf"[^\s.…\u200b-\u200d\u2060\ufeff{CONTROLS}]")
 
@@ -48,18 +48,18 @@ def has_visible_text(message: Mapping[str, Any]) -> bool:
 
 def _message_text(message: Mapping[str, Any], calls: Mapping[str, ToolCall], home: str, whole: bool) -> str:
     role = message.get("role")
-    limit = None if whole else MESSAGE_LIMIT
+    limit = None if whole else _MESSAGE_LIMIT
     if role in ("user", "developer"):
         return f"{role}: {_cut(_content_text(message.get('content')), limit) or '(no content)'}"
     if role == "assistant":
         return f"assistant: {_assistant_text(message, limit)}"
     if role == "toolResult":
-        call = calls.get(_text(message.get("toolCallId")))
+        call = calls.get(text_field(message, "toolCallId"))
         if call is None:
-            return f"[{_text(message.get('toolName')) or 'tool'}]"
+            return f"[{text_field(message, 'toolName') or 'tool'}]"
         return tool_call_text(call, home=home, whole=whole)
     if role == "bashExecution":
-        return f"[bash]: {_text(message.get('command'))}"
+        return f"[bash]: {text_field(message, 'command')}"
     return f"[{role}]"
 
 
@@ -67,7 +67,7 @@ def _assistant_text(message: Mapping[str, Any], limit: int | None) -> str:
     text = _cut(_content_text(message.get("content")), limit)
     if has_visible_text(message):
         return text
-    error = _cut(_text(message.get("errorMessage")), None if limit is None else ERROR_LIMIT)
+    error = _cut(text_field(message, "errorMessage"), None if limit is None else _ERROR_LIMIT)
     if error:
         return error
     return "(aborted)" if message.get("stopReason") == "aborted" else text or "(no content)"
@@ -101,13 +101,9 @@ def _compaction_text(tokens: float | None) -> str:
 
 
 def _content_text(content: object) -> str:
-    return "".join(_text(block.get("text")) for block in content_blocks(content) if block.get("type") == "text")
+    return "".join(text_field(block, "text") for block in content_blocks(content) if block.get("type") == "text")
 
 
 def _cut(text: str, limit: int | None) -> str:
     line = clean(text).strip()
     return line if limit is None else head(line, limit)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

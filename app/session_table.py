@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ..eventstore.catalogue import SessionInfo
 from .cells import cell_width, clean, fit
 
-if TYPE_CHECKING:
-    from ..eventstore.catalogue import SessionInfo
-
-ID_LENGTH = 8
+_ID_LENGTH = 8
 """Characters of an id that are shown at least."""
 NAME_WIDTH = 60
 """Cells that the longest name takes where rows may be as long as they like."""
@@ -68,11 +66,11 @@ def session_table(
 def damaged_rows(damaged: Iterable[SessionInfo], directory: Path, *, width: int | None) -> Iterator[str]:
     """Yield a row for each file that is no session, with the reason."""
     for info in damaged:
-        line = clean(f"damaged  {shown_path(info.path, directory)}: {info.fault}")
+        line = clean(f"damaged  {_shown_path(info.path, directory)}: {info.fault}")
         yield line if width is None else fit(line, width)
 
 
-def shown_path(path: Path, directory: Path) -> str:
+def _shown_path(path: Path, directory: Path) -> str:
     """Return a path as it is below the sessions directory."""
     return str(path.relative_to(directory) if path.is_relative_to(directory) else path)
 
@@ -90,7 +88,7 @@ def shortest_ids(sessions: Sequence[SessionInfo]) -> dict[Path, str]:
             found[info.path] = str(info.path)
         else:
             shared = max((_shared(own, other) for other in neighbours), default=0)
-            found[info.path] = own[: max(ID_LENGTH, shared + 1)]
+            found[info.path] = own[: max(_ID_LENGTH, shared + 1)]
     return found
 
 
@@ -121,7 +119,7 @@ def age_text(moment: datetime, now: datetime) -> str:
 
 
 def _name(info: SessionInfo, short_id: str) -> str:
-    name = clean(info.name or "").strip() or clean((info.id or "")[:ID_LENGTH]) or clean(short_id)
+    name = clean(info.name or "").strip() or clean((info.id or "")[:_ID_LENGTH]) or clean(short_id)
     notes = ["link"] if info.is_link else []
     if info.fault_count:
         notes.append("1 fault" if info.fault_count == 1 else f"{info.fault_count:,} faults")

@@ -6,12 +6,13 @@ import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
-if TYPE_CHECKING:
-    from ..eventstore.directories import Home
+from ..eventstore.catalogue import find_session
+from ..eventstore.directories import Home, default_sessions_dir, home_sessions_dir
+from ..eventstore.errors import SessionNotFoundError
 
 Command = Callable[..., Any]
 
@@ -24,9 +25,6 @@ class SessionTarget(NamedTuple):
 
     async def find(self) -> Path:
         """Return the session's file (F-24). Raises `SessionNotFoundError`, `AmbiguousSessionError`."""
-        from ..eventstore.catalogue import find_session
-        from ..eventstore.errors import SessionNotFoundError
-
         try:
             return await find_session(self.text, self.directory)
         except SessionNotFoundError:
@@ -48,8 +46,6 @@ def sessions_dir_options(command: Command) -> Command:
     @click.option("--home", type=click.Choice(["pi", "omp"]), help="Take the sessions of pi or oh-my-pi.")
     @functools.wraps(command)
     def with_directory(*args: Any, sessions_dir: Path | None, home: Home | None, **options: Any) -> Any:
-        from ..eventstore.directories import default_sessions_dir, home_sessions_dir
-
         if sessions_dir is not None and home is not None:
             raise click.UsageError("--sessions-dir and --home exclude one another.", click.get_current_context())
         if home is not None:

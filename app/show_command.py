@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from ..commands.session_manager import SessionManager
+from ..eventstore.json_text import decode_json
 from .async_run import run
+from .cells import clean
+from .field_lines import field_lines
+from .managed_session import opened_to_read
+from .output import print_json_text, print_lines
 from .session_target import SessionTarget, json_option, session_argument
-
-if TYPE_CHECKING:
-    from ..commands.session_manager import SessionManager
 
 _SHOWN_ABOVE = frozenset({"type", "id", "parentId", "timestamp"})
 
 
-@click.command("show", short_help="Show one entry.")
+@click.command("show")
 @session_argument
 @click.argument("entry_id", metavar="ID")
 @json_option
@@ -24,8 +25,6 @@ def show_command(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
     --json prints its line as it is stored, as of version 3.
     """
-    from .output import print_json_text, print_lines
-
     line, lines = run(_read, target, entry_id)
     if as_json:
         print_json_text(line.strip())
@@ -34,18 +33,12 @@ def show_command(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
 
 async def _read(target: SessionTarget, entry_id: str) -> tuple[bytes, list[str]]:
-    from .managed_session import opened_to_read
-
     async with opened_to_read(target) as session:
         line = await session.get_line(entry_id)
         return line, _lines(session, entry_id, line)
 
 
 def _lines(session: SessionManager, entry_id: str, line: bytes) -> list[str]:
-    from ..eventstore.json_text import decode_json
-    from .cells import clean
-    from .field_lines import field_lines
-
     shape = session.shape(entry_id)
     label = session.get_label(entry_id)
     children = session.ordered_child_ids(entry_id)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..projections.content_blocks import content_blocks
+from ..projections.content_blocks import content_blocks, text_field
 from .cells import ELLIPSIS, clean, head
 
-BASH_LIMIT = 50
-ARGUMENTS_LIMIT = 40
+_BASH_LIMIT = 50
+_ARGUMENTS_LIMIT = 40
 
 
 class ToolCall(NamedTuple):
@@ -48,30 +48,25 @@ def tool_call_text(call: ToolCall, *, home: str = "", whole: bool = False) -> st
     """
     name, arguments = call
     path = _shorten_home(_path(arguments), home)
-    pattern = _text(arguments, "pattern")
-    command = _text(arguments, "command")
+    pattern = text_field(arguments, "pattern")
+    command = text_field(arguments, "command")
     if name == "read" and path:
         return f"[read: {path}{_line_range(arguments)}]"
     if name in ("write", "edit") and path:
         return f"[{name}: {path}]"
     if name == "bash" and command:
-        return f"[bash: {_cut(clean(command).strip(), BASH_LIMIT, whole)}]"
+        return f"[bash: {_cut(clean(command).strip(), _BASH_LIMIT, whole)}]"
     if name == "grep" and pattern:
         return f"[grep: /{pattern}/ in {path or '.'}]"
     if name in ("find", "glob") and pattern:
         return f"[{name}: {pattern} in {path or '.'}]"
     if name == "ls":
         return f"[ls: {path or '.'}]"
-    return f"[{name}: {_cut(_json(arguments), ARGUMENTS_LIMIT, whole)}]"
+    return f"[{name}: {_cut(_json(arguments), _ARGUMENTS_LIMIT, whole)}]"
 
 
 def _path(arguments: Mapping[str, Any]) -> str:
-    return _text(arguments, "path") or _text(arguments, "file_path")
-
-
-def _text(arguments: Mapping[str, Any], name: str) -> str:
-    value = arguments.get(name)
-    return value if isinstance(value, str) else ""
+    return text_field(arguments, "path") or text_field(arguments, "file_path")
 
 
 def _line_range(arguments: Mapping[str, Any]) -> str:

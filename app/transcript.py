@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..eventstore.timestamps import instant_ms
-from ..projections.content_blocks import content_blocks
+from ..projections.content_blocks import content_blocks, text_field
 from ..projections.context import SessionContext
 from .cells import clean, clean_lines
 from .field_lines import field_lines
@@ -22,10 +22,10 @@ def transcript(context: SessionContext) -> Iterator[str]:
         yield _RULE + " · ".join(clean(part) for part in (*_head(message), _time(message)) if part)
         yield from _body(message)
         yield ""
-    yield from settings_lines(context)
+    yield from _settings_lines(context)
 
 
-def settings_lines(context: SessionContext) -> Iterator[str]:
+def _settings_lines(context: SessionContext) -> Iterator[str]:
     """Yield clean lines for what holds beside the messages."""
     if not context.messages:
         yield "no messages in this context"
@@ -46,12 +46,12 @@ def _head(message: Mapping[str, Any]) -> list[str]:
     role = message.get("role")
     match role:
         case "assistant":
-            model = "/".join(_text(message, name) for name in ("provider", "model") if _text(message, name))
-            reason = _text(message, "stopReason")
+            model = "/".join(text_field(message, name) for name in ("provider", "model") if text_field(message, name))
+            reason = text_field(message, "stopReason")
             return ["assistant", model, reason if reason not in ("", "stop", "toolUse") else ""]
         case "toolResult":
             failed = "failed" if message.get("isError") is True else ""
-            return ["tool result", _text(message, "toolName"), _text(message, "toolCallId"), failed]
+            return ["tool result", text_field(message, "toolName"), text_field(message, "toolCallId"), failed]
         case "compactionSummary":
             tokens = message.get("tokensBefore")
             known = isinstance(tokens, int) and not isinstance(tokens, bool)
@@ -59,7 +59,7 @@ def _head(message: Mapping[str, Any]) -> list[str]:
         case "branchSummary":
             return ["summary of another branch"]
         case "custom":
-            return ["custom", _text(message, "customType")]
+            return ["custom", text_field(message, "customType")]
         case "bashExecution" | "pythonExecution":
             return ["bash" if role == "bashExecution" else "python"]
     return [role if isinstance(role, str) else "message"]
@@ -73,14 +73,14 @@ def _time(message: Mapping[str, Any]) -> str:
 
 
 def _body(message: Mapping[str, Any]) -> Iterator[str]:
-    error = _text(message, "errorMessage")
+    error = text_field(message, "errorMessage")
     match message.get("role"):
         case "compactionSummary" | "branchSummary":
-            yield from clean_lines(_text(message, "summary") or _EMPTY)
+            yield from clean_lines(text_field(message, "summary") or _EMPTY)
             return
         case "bashExecution":
-            yield from clean_lines("$ " + _text(message, "command"))
-            yield from clean_lines(_text(message, "output").rstrip("\n"))
+            yield from clean_lines("$ " + text_field(message, "command"))
+            yield from clean_lines(text_field(message, "output").rstrip("\n"))
             return
         case "user" | "assistant" | "toolResult" | "custom" | "developer":
             blocks = content_blocks(message.get("content"))
@@ -97,20 +97,15 @@ def _body(message: Mapping[str, Any]) -> Iterator[str]:
 def _block_lines(block: Mapping[str, Any]) -> Iterator[str]:
     match block.get("type"):
         case "text":
-            yield from clean_lines(_text(block, "text").rstrip("\n"))
+            yield from clean_lines(text_field(block, "text").rstrip("\n"))
         case "thinking":
             yield "(thinking)"
-            yield from ("  " + line for line in clean_lines(_text(block, "thinking").rstrip("\n")))
+            yield from ("  " + line for line in clean_lines(text_field(block, "thinking").rstrip("\n")))
         case "toolCall":
-            yield clean(f"(tool call: {_text(block, 'name')} · {_text(block, 'id')})")
+            yield clean(f"(tool call: {text_field(block, 'name')} · {text_field(block, 'id')})")
             arguments = block.get("arguments")
             yield from field_lines(arguments if isinstance(arguments, dict) else {"arguments": arguments}, 2)
         case "image":
-            yield clean(f"(image: {_text(block, 'mimeType') or 'unknown type'})")
+            yield clean(f"(image: {text_field(block, 'mimeType') or 'unknown type'})")
         case _:
-            yield clean(f"({_text(block, 'type') or 'unknown block'})")
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
+            yield clean(f"({text_field(block, 'type') or 'unknown block'})")

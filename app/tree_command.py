@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from os.path import expanduser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..commands.session_manager import SessionManager
 from .async_run import run
+from .cells import cell_width, clean, fit
+from .managed_session import opened_to_read
+from .output import print_json, print_lines, terminal_width
+from .progress import Progress
 from .session_target import SessionTarget, json_option, session_argument
+from .tree_filter import FilterMode
+from .tree_lines import VisibleRows
+from .tree_rows import TreeRows
+from .tree_source import visible_rows
 
-if TYPE_CHECKING:
-    from ..projections.projector import Projector
-    from .tree_lines import VisibleRows
-    from .tree_rows import TreeRows
-
-FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
+_FILTERS = [mode.value for mode in FilterMode]
 _IDS_FROM = 40
+_WIDEST_IDS = 64
 _ID_WIDTH = 12
 
 
-@click.command("tree", short_help="Show the tree of a session.")
+@click.command("tree")
 @session_argument
-@click.option("--filter", "mode", type=click.Choice(FILTERS), default="default", help="Which entries to show.")
+@click.option("--filter", "mode", type=click.Choice(_FILTERS), default="default", help="Which entries to show.")
 @click.option("--search", "query", metavar="TEXT", default="", help="Only entries with all words of TEXT.")
 @click.option("--leaf", "leaf_id", metavar="ID", help="The end of the active path; by default the last entry.")
 @json_option
@@ -32,50 +37,38 @@ def tree_command(target: SessionTarget, mode: str, query: str, leaf_id: str | No
 
     Each row begins with the entry's id where the terminal has at least 40 columns.
     """
-    from .output import print_json, print_lines, terminal_width
+    run(_tree, target, mode, query, leaf_id, as_json)
 
-    rows, layout, projector = run(_read, target, mode, query, leaf_id)
+
+async def _tree(target: SessionTarget, mode: str, query: str, leaf_id: str | None, as_json: bool) -> None:
+    progress = Progress("reading the session")
+    async with opened_to_read(target, progress) as session:
+        if leaf_id is not None:
+            session.branch(leaf_id)
+        rows = await visible_rows(session, mode=FilterMode(mode), query=query, home=expanduser("~"), progress=progress)
+        layout = rows.lay_out(session)
     if as_json:
-        print_json(_records(layout, rows, projector))
+        print_json(_records(layout, rows, session))
     elif not rows.texts:
-        print_lines([_why_empty(rows, projector.tree.entry_count, mode, query)])
+        print_lines([_why_empty(rows, session.entry_count, mode, query)])
     else:
         print_lines(_lines_with_ids(rows, layout, terminal_width()))
 
 
-async def _read(
-    target: SessionTarget, mode: str, query: str, leaf_id: str | None
-) -> tuple[VisibleRows, TreeRows, Projector]:
-    from .progress import Progress
-    from .stored_session import opened
-    from .tree_filter import FilterMode
-    from .tree_source import StoredShape, visible_rows
-
-    async with Progress("reading the session") as progress, opened(await target.find()) as session:
-        shape = StoredShape(session.projector.tree, session.leaf(leaf_id))
-        rows = await visible_rows(
-            session, shape.leaf_id, mode=FilterMode(mode), query=query, home=expanduser("~"), progress=progress
-        )
-        return rows, rows.lay_out(shape), session.projector
-
-
 def _lines_with_ids(rows: VisibleRows, layout: TreeRows, width: int | None) -> Iterator[str]:
-    from .cells import cell_width, clean, fit
-
     if width is not None and width < _IDS_FROM:
         yield from (line for _, line in rows.lines(layout, width))
         return
     shown = {
         entry_id: clean(entry_id) if width is None else fit(clean(entry_id), _ID_WIDTH) for entry_id in layout.ids
     }
-    id_width = max(map(cell_width, shown.values()))
+    # One huge id must not widen every line.
+    id_width = min(max(map(cell_width, shown.values())), _WIDEST_IDS)
     for entry_id, line in rows.lines(layout, None if width is None else width - id_width):
         yield shown[entry_id] + " " * (id_width - cell_width(shown[entry_id])) + line
 
 
 def _why_empty(rows: VisibleRows, entry_count: int, mode: str, query: str) -> str:
-    from .cells import clean
-
     if not entry_count:
         return "no entries: nothing was recorded in this session yet"
     if not rows.passed_filter:
@@ -84,22 +77,18 @@ def _why_empty(rows: VisibleRows, entry_count: int, mode: str, query: str) -> st
     return clean(f"no entry has {query!r} in its row")
 
 
-def _records(layout: TreeRows, rows: VisibleRows, projector: Projector) -> list[dict[str, Any]]:
-    from ..projections.tree import ROOT
-
-    tree, labels = projector.tree, projector.labels.by_target
+def _records(layout: TreeRows, rows: VisibleRows, session: SessionManager) -> list[dict[str, Any]]:
     records = []
     for row, entry_id in enumerate(layout.ids):
-        seq = tree.find(entry_id)
-        kind, parent = tree.kind(seq), tree.parents[seq]
+        shape = session.shape(entry_id)
         records.append(
             {
                 "id": entry_id,
-                "parent_id": tree.ids[parent] if parent != ROOT else None,
-                "type": kind.type,
-                "role": kind.role,
-                "timestamp": tree.times.stored(seq),
-                "label": labels.get(entry_id),
+                "parent_id": shape.parent_id,
+                "type": shape.type,
+                "role": shape.role,
+                "timestamp": shape.timestamp,
+                "label": session.get_label(entry_id),
                 "active": row < layout.active,
                 "text": rows.texts[entry_id],
             }

@@ -9,7 +9,7 @@ from typing import Any
 from ..eventstore.entries import MessageEntry, SessionEntry
 from .row_text import has_visible_text
 
-SETTINGS_TYPES = frozenset({"label", "custom", "model_change", "thinking_level_change"})
+_SETTINGS_TYPES = frozenset({"label", "custom", "model_change", "thinking_level_change"})
 
 
 class FilterMode(StrEnum):
@@ -26,9 +26,9 @@ def shows_kind(mode: FilterMode, entry_type: str, role: str | None, *, labelled:
     """U-50..U-54: whether a filter shows entries of this kind (`role`: a message's, else None)."""
     match mode:
         case FilterMode.DEFAULT:
-            return entry_type not in SETTINGS_TYPES
+            return entry_type not in _SETTINGS_TYPES
         case FilterMode.NO_TOOLS:
-            return entry_type not in SETTINGS_TYPES and role != "toolResult"
+            return entry_type not in _SETTINGS_TYPES and role != "toolResult"
         case FilterMode.USER_ONLY:
             return role == "user"
         case FilterMode.LABELED_ONLY:
@@ -37,7 +37,7 @@ def shows_kind(mode: FilterMode, entry_type: str, role: str | None, *, labelled:
             return True
 
 
-def is_silent_turn(message: Mapping[str, Any]) -> bool:
+def _is_silent_turn(message: Mapping[str, Any]) -> bool:
     """U-55: whether an assistant message shows no text and did not fail."""
     failed = message.get("stopReason") not in (None, "", "stop", "toolUse")
     return not failed and not has_visible_text(message)
@@ -50,4 +50,4 @@ def shows(mode: FilterMode, entry: SessionEntry, *, labelled: bool, is_leaf: boo
     if not shows_kind(mode, entry.type, entry.role, labelled=labelled):
         return False
     may_be_silent = mode is not FilterMode.ALL and not is_leaf and entry.role == "assistant"
-    return not (may_be_silent and is_silent_turn(entry.message))
+    return not (may_be_silent and _is_silent_turn(entry.message))

@@ -4,36 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..eventstore.entries import MessageEntry, SessionEntry
+from ..eventstore.entries import SessionEntry
 from .cells import clean
 from .row_text import row_text
-from .tool_call_text import ToolCall, tool_calls
+from .tool_call_text import ToolCall
 from .tree_filter import FilterMode, shows
 from .tree_order import TreeShape, flatten
 from .tree_rows import TreeRows, lay_out, render_row
 from .tree_search import fold, matches, query_tokens
-
-
-def tree_lines(
-    shape: TreeShape,
-    entries: Mapping[str, SessionEntry],
-    labels: Mapping[str, str],
-    *,
-    mode: FilterMode = FilterMode.DEFAULT,
-    query: str = "",
-    width: int | None = None,
-    home: str = "",
-) -> Iterator[tuple[str, str]]:
-    """Yield the id and the line of each visible row, top to bottom.
-
-    `labels`: resolved labels by entry id. `width`: the cells of a line, None for no limit. `home`: the
-    directory that is written `~`.
-    """
-    calls = tool_calls(entry.message for entry in entries.values() if isinstance(entry, MessageEntry))
-    rows = VisibleRows(calls, labels, shape.leaf_id, mode=mode, query=query, home=home)
-    for entry in entries.values():
-        rows.add(entry)
-    yield from rows.lines(rows.lay_out(shape), width)
 
 
 class VisibleRows:
@@ -69,7 +47,7 @@ class VisibleRows:
         if not shows(self._mode, entry, labelled=bool(label), is_leaf=entry.id == self._leaf_id):
             return
         self.passed_filter += 1
-        if self._tokens and not matches(self._tokens, searched_text(entry, label, self._calls, home=self._home)):
+        if self._tokens and not matches(self._tokens, _searched_text(entry, label, self._calls, home=self._home)):
             return
         self.texts[entry.id] = row_text(entry, self._calls, home=self._home)
 
@@ -84,7 +62,7 @@ class VisibleRows:
             yield entry_id, render_row(rows, row, self.texts[entry_id], self._labels.get(entry_id), width=width)
 
 
-def searched_text(entry: SessionEntry, label: str | None, calls: Mapping[str, ToolCall], *, home: str = "") -> str:
+def _searched_text(entry: SessionEntry, label: str | None, calls: Mapping[str, ToolCall], *, home: str = "") -> str:
     """Settled U-5A: the folded text in which a search looks: label and whole row text, summaries included."""
     text = row_text(entry, calls, home=home, whole=True)
     return fold(f"[{clean(label)}] {text}" if label else text)

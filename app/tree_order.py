@@ -19,7 +19,7 @@ class TreeShape(Protocol):
     @property
     def leaf_id(self) -> str | None: ...
 
-    def ordered_children(self, entry_id: str, /) -> Sequence[str]:
+    def ordered_child_ids(self, entry_id: str, /) -> Sequence[str]:
         """The children of an entry, oldest first (T-28)."""
         ...
 
@@ -47,7 +47,7 @@ def flatten(shape: TreeShape) -> FlatTree:
         position = len(ids)
         ids.append(entry_id)
         parents.append(parent)
-        pending.extend((child, position) for child in reversed(shape.ordered_children(entry_id)))
+        pending.extend((child, position) for child in reversed(shape.ordered_child_ids(entry_id)))
     path = _path(ids, parents, shape.leaf_id)
     if not path:
         return FlatTree(ids, parents, 0)

@@ -10,9 +10,9 @@ from .tree_order import FlatTree
 
 BRANCH = "├─ "
 LAST = "└─ "
-GUTTER = "│  "
-BLANK = "   "
-LEVEL_WIDTH = len(BLANK)
+_GUTTER = "│  "
+_BLANK = "   "
+_LEVEL_WIDTH = len(_BLANK)
 MOST_LEVELS = 100
 """The levels of a row without a width. With all of them a text would be quadratic in the depth of its branches."""
 
@@ -83,20 +83,20 @@ def lay_out(flat: FlatTree, visible: Sequence[bool]) -> TreeRows:
 
 def max_levels(width: int) -> int:
     """U-26: the levels that a row of `width` cells shows; the rest is for its text."""
-    return max(1, (width - max(24, width // 2) - 4) // LEVEL_WIDTH)
+    return max(1, (width - max(24, width // 2) - 4) // _LEVEL_WIDTH)
 
 
 def row_prefix(rows: TreeRows, row: int, levels: int | None = None) -> str:
     """U-22..U-26: a row's connector and gutters; of more than `levels` levels the innermost, after `…`."""
     indent = rows.indents[row]
     left_out = 0 if levels is None else max(0, indent - levels)
-    cells = [BLANK] * (indent - left_out)
+    cells = [_BLANK] * (indent - left_out)
     if rows.connectors[row]:
         cells[-1] = rows.connectors[row]
     stem = rows.stems[row]
     while stem >= 0 and rows.indents[stem] > left_out:
         if rows.connectors[stem] == BRANCH:
-            cells[rows.indents[stem] - 1 - left_out] = GUTTER
+            cells[rows.indents[stem] - 1 - left_out] = _GUTTER
         stem = rows.stems[stem]
     prefix = "".join(cells)
     return ELLIPSIS + prefix[1:] if left_out else prefix

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
+from ..eventstore.header import CURRENT_VERSION
+from ..eventstore.report import Fault
 from .async_run import run
+from .cells import clean
+from .managed_session import opened_to_read
+from .output import print_json, print_lines
+from .progress import Progress
 from .session_target import SessionTarget, json_option, session_argument
 
-if TYPE_CHECKING:
-    from ..eventstore.report import Fault
 
-
-@click.command("verify", short_help="Check every line of a session.")
+@click.command("verify")
 @session_argument
 @json_option
 @click.pass_context
 def verify_command(ctx: click.Context, target: SessionTarget, as_json: bool) -> None:
     """Decode every line and name every fault by line and kind; the exit status is 1 when there are any."""
-    from .output import print_json, print_lines
-
     found = run(_check, target)
     if as_json:
         print_json(found._asdict())
@@ -32,27 +33,20 @@ def verify_command(ctx: click.Context, target: SessionTarget, as_json: bool) -> 
 
 
 class _Found(NamedTuple):
-    path: str
+    path: str | None
     version: int
     entries: int
     faults: list[Fault]
 
 
 async def _check(target: SessionTarget) -> _Found:
-    from ..projections.verification import verify
-    from .progress import Progress
-    from .stored_session import opened
-
-    async with Progress("checking the session") as progress, opened(await target.find()) as session:
-        report = await verify(session.store, session.projector, progress=progress)
-        store, tree = session.store, session.projector.tree
-        return _Found(str(store.path), store.file_version, tree.entry_count, report.faults)
+    progress = Progress("checking the session")
+    async with opened_to_read(target, progress) as session:
+        report = await session.verify(progress=progress)
+        return _Found(session.session_file, session.file_version, session.entry_count, report.faults)
 
 
 def _lines(found: _Found) -> Iterator[str]:
-    from ..eventstore.header import CURRENT_VERSION
-    from .cells import clean
-
     for fault in found.faults:
         whose = f" ({fault.id})" if fault.id is not None else ""
         yield clean(f"line {fault.line}: {fault.kind}{whose}: {fault.detail}")

@@ -6,26 +6,29 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..commands.session_manager import SessionManager
 from .async_run import run
+from .cells import clean
+from .managed_session import opened_to_write
+from .output import print_json, print_lines
 from .session_target import SessionTarget, json_option, session_argument
 
-if TYPE_CHECKING:
-    from ..commands.session_manager import SessionManager
+_ROLES = ("user", "assistant", "developer")
 
-ROLES = ("user", "assistant", "developer")
+_at_option = click.option(
+    "--at", "at_id", metavar="ID", help="Append below this entry; by default below the last one."
+)
 
-at_option = click.option("--at", "at_id", metavar="ID", help="Append below this entry; by default below the last one.")
 
-
-@click.command("label", short_help="Set or clear the label of an entry.")
+@click.command("label")
 @session_argument
 @click.argument("entry_id", metavar="ID")
 @click.argument("text", metavar="[TEXT]", required=False)
-@at_option
+@_at_option
 @json_option
 def label_command(target: SessionTarget, entry_id: str, text: str | None, at_id: str | None, as_json: bool) -> None:
     """Set the label of an entry, or clear it when no TEXT is given; prints the id of the new label entry."""
@@ -40,11 +43,11 @@ async def _label(target: SessionTarget, entry_id: str, label: str | None, at_id:
     _print_new(new_id, {"id": new_id, "parent_id": parent_id, "target_id": entry_id, "label": label}, as_json)
 
 
-@click.command("append", short_help="Append a message.")
+@click.command("append")
 @session_argument
-@click.option("--role", type=click.Choice(ROLES), required=True, help="Who says it.")
+@click.option("--role", type=click.Choice(_ROLES), required=True, help="Who says it.")
 @click.option("--text", metavar="TEXT", required=True, help='What is said; "-" reads it from standard input.')
-@at_option
+@_at_option
 @json_option
 def append_command(target: SessionTarget, role: str, text: str, at_id: str | None, as_json: bool) -> None:
     """Append a message; prints the id of the new entry."""
@@ -61,7 +64,7 @@ async def _append(target: SessionTarget, message: dict[str, Any], at_id: str | N
     _print_new(new_id, {"id": new_id, "parent_id": parent_id}, as_json)
 
 
-@click.command("fork", short_help="Make a new session that ends with an entry.")
+@click.command("fork")
 @session_argument
 @click.argument("entry_id", metavar="ID")
 @json_option
@@ -83,8 +86,6 @@ async def _fork(target: SessionTarget, entry_id: str, as_json: bool) -> None:
 
 @asynccontextmanager
 async def _writing(target: SessionTarget, at_id: str | None) -> AsyncIterator[SessionManager]:
-    from .managed_session import opened_to_write
-
     async with opened_to_write(target) as session:
         if at_id is not None:
             session.branch(at_id)
@@ -92,13 +93,17 @@ async def _writing(target: SessionTarget, at_id: str | None) -> AsyncIterator[Se
 
 
 def _print_new(text: str, record: dict[str, Any], as_json: bool) -> None:
-    from .cells import clean
-    from .output import print_json, print_lines
-
-    if as_json:
-        print_json(record)
-    else:
-        print_lines([clean(text)])
+    try:
+        if as_json:
+            print_json(record)
+        else:
+            print_lines([clean(text)])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"{clean(text)} was written, but it could not be printed: {error.strerror}"
+        raise click.ClickException(message) from error
 
 
 def _message(role: str, text: str) -> dict[str, Any]:

@@ -81,6 +81,10 @@ class AppendQueue:
         self._queue: deque[PendingAppend] = deque()
         self._pump_task: asyncio.Task[None] | None = None
         self._by_id: dict[str, PendingAppend] = {}
+        self._waiting = 0  # appends in the queue that were not withdrawn
+        self._getting_ready = False
+        self._unwanted = False
+        self._gone: dict[str, str | None] = {}  # withdrawn entries that others in the queue may hang on
 
     def pending(self, entry_id: str) -> PendingAppend | None:
         """Return the append that an entry waits in, None where it is not on its way."""
@@ -90,7 +94,7 @@ class AppendQueue:
         """Return the parent of an entry that is on its way, None for any other."""
         append = self._by_id.get(entry_id)
         entries = append.entries if append is not None else ()
-        return next((entry.parent_id for entry in entries if entry.entry_id == entry_id), None)
+        return next((self._standing(entry.parent_id) for entry in entries if entry.entry_id == entry_id), None)
 
     def submit(self, entries: Sequence[PendingEntry]) -> PendingAppend:
         """Hand entries over. Their order against other calls is settled here."""
@@ -98,6 +102,7 @@ class AppendQueue:
         for entry in entries:
             self._by_id[entry.entry_id] = append
         self._queue.append(append)
+        self._waiting += 1
         if self._pump_task is None:
             self._pump_task = asyncio.get_running_loop().create_task(self._pump())
         return append
@@ -123,26 +128,26 @@ class AppendQueue:
             raise append.error
 
     def _withdraw(self, append: PendingAppend, error: BaseException) -> None:
-        """Take an append back. What hangs on it moves up to where it would have hung; its labels go with it."""
-        self._queue.remove(append)
-        gone = self._forget([append])
-        for later in self._queue:
-            for entry in later.entries:
-                while entry.parent_id in gone:
-                    entry.move_below(gone[entry.parent_id])
-        self._lost(gone)
+        """Take an append back; `_take` passes over it."""
+        self._gone |= self._forget([append])
+        self._lost(self._gone)
         append.settle(error)
-        for later in [later for later in self._queue if any(entry.target_id in gone for entry in later.entries)]:
-            if not later.done:
-                self._withdraw(later, EntryNotFoundError(str(later.entries[0].target_id)))
+        self._waiting -= 1
+        if not self._waiting and self._getting_ready and self._pump_task is not None:
+            # Nobody wants to be the writer any more: the wait for the lock ends.
+            self._unwanted = True
+            self._pump_task.cancel()
 
     async def _pump(self) -> None:
         try:
-            while self._queue:
+            while self._waiting:
+                self._getting_ready = True
                 await self._get_ready()
+                self._getting_ready = False
                 batch = self._take()
                 try:
-                    await self._record(_lines(batch))
+                    if batch:
+                        await self._record(_lines(batch))
                 except BaseException as error:
                     self._settle_failed(batch, error)
                     if not isinstance(error, Exception):
@@ -150,24 +155,50 @@ class AppendQueue:
                 else:
                     self._settle(batch)
         except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and self._unwanted:
+                return
             # Whatever it is, the callers who wait raise it.
             if isinstance(error, asyncio.CancelledError):
                 error = SessionClosedError("the event loop was stopped before the entries were recorded")
-            self._settle_failed(list(self._queue), error)
+            waiting, self._queue = [append for append in self._queue if not append.done], deque()
+            self._waiting = 0
+            self._settle_failed(waiting, error)
             if not isinstance(error, Exception):
                 raise
         finally:
+            self._getting_ready = self._unwanted = False
             self._pump_task = None
+            if self._waiting:
+                self._pump_task = asyncio.get_running_loop().create_task(self._pump())
+            else:
+                self._queue.clear()
+                self._gone.clear()
 
     def _take(self) -> list[PendingAppend]:
+        """Take a batch. What hangs on a withdrawn append moves up to where that would have hung."""
         batch: list[PendingAppend] = []
         lines = 0
         while self._queue and (not batch or lines + len(self._queue[0].entries) <= _MOST_LINES):
             append = self._queue.popleft()
+            if append.done:
+                continue
+            if (target_id := append.entries[0].target_id) in self._gone:
+                self._withdraw(append, EntryNotFoundError(str(target_id)))
+                continue
+            for entry in append.entries:
+                if (parent_id := self._standing(entry.parent_id)) != entry.parent_id:
+                    entry.move_below(parent_id)
             append.taken = True
+            self._waiting -= 1
             lines += len(append.entries)
             batch.append(append)
         return batch
+
+    def _standing(self, entry_id: str | None) -> str | None:
+        """Return an entry, or where it would have hung when it was withdrawn."""
+        while entry_id in self._gone:
+            entry_id = self._gone[entry_id]
+        return entry_id
 
     def _settle(self, batch: Sequence[PendingAppend]) -> None:
         self._forget(batch)
@@ -188,10 +219,13 @@ class AppendQueue:
                 self._settle([append])
             else:
                 failed.append(append)
-        for append in list(self._queue):
-            if any(entry.parent_id in lost or entry.target_id in lost for entry in append.entries):
+        for append in self._queue:
+            if not append.done and any(
+                self._standing(entry.parent_id) in lost or entry.target_id in lost for entry in append.entries
+            ):
                 lost |= {entry.entry_id: entry.parent_id for entry in append.entries}
                 failed.append(append)
+                self._waiting -= 1
         gone = set(map(id, failed))
         self._queue = deque(append for append in self._queue if id(append) not in gone)
         self._forget(failed)

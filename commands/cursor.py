@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from msgspec import UNSET, UnsetType
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.entries import SessionEntry
@@ -15,26 +17,22 @@ from .drafts import Draft
 from .session_log import SessionLog
 
 
-class _Omitted:
-    """The type of `OMITTED`."""
+class AppendOptions(TypedDict, total=False):
+    """What every append takes.
 
-    def __repr__(self) -> str:
-        return "<omitted>"
+    `expected_leaf`: `ConcurrencyError` when the leaf is another one. `entry_id`: the caller's own; the same id
+    with the same content is answered, not written twice, with other content it is an `EntryConflictError`.
+    """
 
-
-OMITTED: Final = _Omitted()
-"""Stands for an argument that was not given, where None means the empty position."""
-
-LeafArgument = str | None | _Omitted
+    expected_leaf: str | None
+    entry_id: str | None
 
 
 class Cursor:
     """A leaf of its own on a session that others may write too.
 
     Every append is a child of the leaf and becomes the leaf; parent and leaf are decided when the call begins,
-    so concurrent appends make a chain in call order. Each takes `expected_leaf=` (`ConcurrencyError` when the
-    leaf is another one) and `entry_id=` (the same id with the same content is answered, not written twice;
-    with other content `EntryConflictError`), and returns the new entry's id.
+    so concurrent appends make a chain in call order. Each takes `AppendOptions` and returns the new entry's id.
 
     Appends raise `InvalidEntryError`, `AppendError`, `SessionLockedError`, `SessionRewrittenError`,
     `UnsupportedVersionError`, `ReadOnlySessionError` and `SessionClosedError`.
@@ -48,20 +46,19 @@ class Cursor:
         self.leaf_id = leaf_id
         log.add_leaf(self)
 
-    async def append_message(
-        self, message: Mapping[str, Any], *, expected_leaf: LeafArgument = OMITTED, entry_id: str | None = None
-    ) -> str:
+    async def append_message(self, message: Mapping[str, Any], **options: Unpack[AppendOptions]) -> str:
         """Append a message in the file's own form (F-40)."""
-        return await self._append(drafts.message(message), expected_leaf, entry_id)
+        return await self._append(drafts.message(message), **options)
 
     async def append_many(
-        self, messages: Sequence[Mapping[str, Any]], *, expected_leaf: LeafArgument = OMITTED
+        self, messages: Iterable[Mapping[str, Any]], *, expected_leaf: str | UnsetType | None = UNSET
     ) -> list[str]:
         """Append messages as one batch: order kept, all or nothing of it acknowledged."""
         self._check_append(expected_leaf)
-        if not messages:
+        wanted = [drafts.message(message) for message in messages]
+        if not wanted:
             return []
-        append = self._log.submit([drafts.message(message) for message in messages], self.leaf_id)
+        append = self._log.submit(wanted, self.leaf_id)
         self.leaf_id = append.entries[-1].entry_id
         await self._log.wait(append)
         return [entry.entry_id for entry in append.entries]
@@ -70,61 +67,49 @@ class Cursor:
         self,
         level: str | None,
         configured: str | None = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append a change of the thinking level (F-41)."""
-        return await self._append(drafts.thinking_level_change(level, configured), expected_leaf, entry_id)
+        return await self._append(drafts.thinking_level_change(level, configured), **options)
 
     async def append_model_change(
         self,
         model: str,
         role: str | None = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append a change of model, `provider/model`, for a role (F-42)."""
-        return await self._append(drafts.model_change(model, role), expected_leaf, entry_id)
+        return await self._append(drafts.model_change(model, role), **options)
 
     async def append_mode_change(
         self,
         mode: str,
         data: Mapping[str, Any] | None = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append a change of mode; `"none"` leaves it (F-50)."""
-        return await self._append(drafts.mode_change(mode, data), expected_leaf, entry_id)
+        return await self._append(drafts.mode_change(mode, data), **options)
 
-    async def append_ttsr_injection(
-        self, rules: Sequence[str], *, expected_leaf: LeafArgument = OMITTED, entry_id: str | None = None
-    ) -> str:
+    async def append_ttsr_injection(self, rules: Sequence[str], **options: Unpack[AppendOptions]) -> str:
         """Append the names of injected rules (F-49)."""
-        return await self._append(drafts.ttsr_injection(rules), expected_leaf, entry_id)
+        return await self._append(drafts.ttsr_injection(rules), **options)
 
     async def append_service_tier_change(
         self,
         tier: Mapping[str, str] | str | None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append a change of service tier (F-43)."""
-        return await self._append(drafts.service_tier_change(tier), expected_leaf, entry_id)
+        return await self._append(drafts.service_tier_change(tier), **options)
 
     async def append_custom_entry(
         self,
         custom_type: str,
         data: Any = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append data of an extension, never part of the context (F-46)."""
-        return await self._append(drafts.custom_entry(custom_type, data), expected_leaf, entry_id)
+        return await self._append(drafts.custom_entry(custom_type, data), **options)
 
     async def append_custom_message_entry(
         self,
@@ -132,13 +117,11 @@ class Cursor:
         content: str | list[Any],
         display: bool,
         details: Any = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append a message of an extension, part of the context (F-47)."""
         draft = drafts.custom_message_entry(custom_type, content, display, details)
-        return await self._append(draft, expected_leaf, entry_id)
+        return await self._append(draft, **options)
 
     async def append_compaction(
         self,
@@ -149,35 +132,29 @@ class Cursor:
         from_extension: bool | None = None,
         short_summary: str | None = None,
         preserve_data: Mapping[str, Any] | None = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Append a compaction: its summary, then the entries from the first kept one, make the context (F-44)."""
         draft = drafts.compaction(
             summary, first_kept_entry_id, tokens_before, details, from_extension, short_summary, preserve_data
         )
-        return await self._append(draft, expected_leaf, entry_id)
+        return await self._append(draft, **options)
 
     async def append_label_change(
         self,
         target_id: str,
         label: str | None = None,
-        *,
-        expected_leaf: LeafArgument = OMITTED,
-        entry_id: str | None = None,
+        **options: Unpack[AppendOptions],
     ) -> str:
         """Set or, without text, clear the label of an entry (T-51). Raises `EntryNotFoundError`."""
         self._log.check_writable()
         if not self._log.knows(target_id):
             raise EntryNotFoundError(target_id)
-        return await self._append(drafts.label(target_id, label), expected_leaf, entry_id)
+        return await self._append(drafts.label(target_id, label), **options)
 
-    async def set_session_name(
-        self, name: str, *, expected_leaf: LeafArgument = OMITTED, entry_id: str | None = None
-    ) -> str:
+    async def set_session_name(self, name: str, **options: Unpack[AppendOptions]) -> str:
         """Name the session, by a `session_info` entry at the leaf (F-55): pi shows it, oh-my-pi does not."""
-        return await self._append(drafts.session_info(name), expected_leaf, entry_id)
+        return await self._append(drafts.session_info(name), **options)
 
     async def branch_with_summary(
         self,
@@ -186,7 +163,7 @@ class Cursor:
         details: Any = None,
         from_extension: bool | None = None,
         *,
-        expected_leaf: LeafArgument = OMITTED,
+        expected_leaf: str | UnsetType | None = UNSET,
     ) -> str:
         """Move the leaf to an entry, or above all roots, and append a branch summary there (T-42).
 
@@ -224,11 +201,15 @@ class Cursor:
         found.reverse()
         return found
 
+    def last_model_change_role(self) -> str | None:
+        """Return the role of the newest model change on the current path, None where there is none (T-32)."""
+        return self._log.projector.states.last_model_change_role(self._log.nearest_recorded(self.leaf_id))
+
     async def get_branch(self, from_id: str | None = None, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
         """Return the entries from the root to an entry, by default the leaf; empty for an unknown one (T-22)."""
 
         async def read() -> list[SessionEntry]:
-            start = await self._recorded(from_id if from_id is not None else OMITTED)
+            start = await self._recorded(from_id if from_id is not None else UNSET)
             tree = self._log.projector.tree
             return await self._log.entries(tree.path(tree.find(start) if start is not None else ROOT), signal)
 
@@ -236,7 +217,7 @@ class Cursor:
 
     async def build_session_context(
         self,
-        leaf_id: LeafArgument = OMITTED,
+        leaf_id: str | UnsetType | None = UNSET,
         *,
         keep_failed_turns: bool = False,
         signal: AbortSignal | None = None,
@@ -255,13 +236,13 @@ class Cursor:
 
         return await self._log.reading(read)
 
-    async def _recorded(self, position: LeafArgument) -> str | None:
+    async def _recorded(self, position: str | UnsetType | None) -> str | None:
         """Return the position that is meant, by default the leaf as it is now; one on its way is waited for.
 
         A leaf that is never recorded stands for the one that it fell back to.
         """
         while True:
-            entry_id = self.leaf_id if isinstance(position, _Omitted) else position
+            entry_id = self.leaf_id if position is UNSET else position
             if entry_id is None or not self._log.knows(entry_id):
                 return entry_id
             try:
@@ -270,12 +251,14 @@ class Cursor:
                 continue
             return entry_id
 
-    def _check_append(self, expected_leaf: LeafArgument) -> None:
+    def _check_append(self, expected_leaf: str | UnsetType | None) -> None:
         self._log.check_writable()
-        if not isinstance(expected_leaf, _Omitted) and expected_leaf != self.leaf_id:
+        if expected_leaf is not UNSET and expected_leaf != self.leaf_id:
             raise ConcurrencyError(expected_leaf, self.leaf_id)
 
-    async def _append(self, draft: Draft, expected_leaf: LeafArgument, entry_id: str | None) -> str:
+    async def _append(
+        self, draft: Draft, *, expected_leaf: str | UnsetType | None = UNSET, entry_id: str | None = None
+    ) -> str:
         if entry_id is not None:
             self._log.check_writable()
             if not isinstance(entry_id, str) or not entry_id:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from ..eventstore.entries import UnknownEntry, decode_entry
 from ..eventstore.errors import InvalidEntryError
 from ..eventstore.json_text import decode_json, encode_json
 
 _RUNTIME_ROLES = frozenset({"branchSummary", "compactionSummary"})
 _FIELDS_FIRST = frozenset({"custom", "custom_message"})
-_DEEP = 400
+MOST_NESTED = 400
+"""Levels of lists and dicts in an entry. How many can be read again depends on the stack of the one who reads."""
 
 
 class Draft(Struct, frozen=True):
@@ -25,13 +27,15 @@ class Draft(Struct, frozen=True):
         """Return the entry's line without newline (F-05, F-06). Raises `InvalidEntryError`."""
         place = {"id": entry_id, "parentId": parent_id, "timestamp": timestamp}
         parts = (self.fields, place) if self.type in _FIELDS_FIRST else (place, self.fields)
+        fields = {"type": self.type, **parts[0], **parts[1]}
         try:
-            line = encode_json({"type": self.type, **parts[0], **parts[1]})
-            if line.count(b"[") + line.count(b"{") > _DEEP:
-                # What nests too deeply to be read again is refused before it is written.
-                decode_json(line)
+            line = encode_json(fields)
         except (TypeError, ValueError) as error:
             raise InvalidEntryError(f"a {self.type} entry cannot be written as JSON: {error}") from error
+        if line.count(b"[") + line.count(b"{") > MOST_NESTED and _nests_deeper(fields, MOST_NESTED):
+            raise InvalidEntryError(f"a {self.type} entry nests deeper than {MOST_NESTED} levels")
+        if self.type != "message" and isinstance(decode_entry(line), UnknownEntry):
+            raise InvalidEntryError(f"a field of a {self.type} entry is of the wrong kind")
         return line
 
     def is_content_of(self, line: bytes) -> bool:
@@ -43,8 +47,18 @@ class Draft(Struct, frozen=True):
         return bool(stored == own)
 
 
-def _draft(entry_type: str, **fields: Any) -> Draft:
-    return Draft(entry_type, fields)
+def _nests_deeper(value: object, levels: int) -> bool:
+    layer = [value]
+    while layer and levels:
+        layer = [item for part in layer for item in _parts(part)]
+        levels -= 1
+    return bool(layer)
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _optional(**fields: Any) -> dict[str, Any]:
@@ -62,7 +76,7 @@ def message(message: Mapping[str, Any]) -> Draft:
         raise InvalidEntryError("a message must be a dict with a string role")
     if message["role"] in _RUNTIME_ROLES:
         raise InvalidEntryError(f"role {message['role']} is made by the context: append the summary itself")
-    return _draft("message", message=message)
+    return Draft("message", {"message": message})
 
 
 def thinking_level_change(level: str | None, configured: str | None) -> Draft:
@@ -90,12 +104,12 @@ def ttsr_injection(rules: Sequence[str]) -> Draft:
     """F-49."""
     if isinstance(rules, str) or not all(isinstance(rule, str) for rule in rules):
         raise InvalidEntryError("rules must be a list of strings")
-    return _draft("ttsr_injection", injectedRules=list(rules))
+    return Draft("ttsr_injection", {"injectedRules": list(rules)})
 
 
 def service_tier_change(tier: Mapping[str, str] | str | None) -> Draft:
     """F-43."""
-    return _draft("service_tier_change", serviceTier=tier)
+    return Draft("service_tier_change", {"serviceTier": tier})
 
 
 def custom_entry(custom_type: str, data: Any) -> Draft:
@@ -164,4 +178,4 @@ def label(target_id: str, label: str | None) -> Draft:
 def session_info(name: str) -> Draft:
     """F-55."""
     _need_text(name, "name")
-    return _draft("session_info", name=name.strip())
+    return Draft("session_info", {"name": name.strip()})

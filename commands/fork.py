@@ -10,7 +10,6 @@ from ..eventstore.errors import EntryNotFoundError
 from ..eventstore.json_text import encode_json
 from ..eventstore.splice import replace_field
 from ..projections.projector import Projector
-from ..projections.tree import ROOT
 from . import drafts
 
 
@@ -36,28 +35,27 @@ def plan_fork(projector: Projector, leaf_id: str) -> ForkPlan:
     path = tree.path(tree.find(leaf_id))
     if not path:
         raise EntryNotFoundError(leaf_id)
-    kept = [seq for seq in path if tree.kind(seq).type != "label"]
+    kept: list[int] = []
     changes: dict[int, dict[str, str | None]] = {}
     next_kept: dict[str, str] = {}
     dropped: list[str] = []
-    above = ROOT
     for seq in path:
         if tree.kind(seq).type == "label":
             dropped.append(tree.ids[seq])
             continue
-        if dropped and tree.parents[seq] != above:
-            changes.setdefault(seq, {})["parentId"] = tree.ids[above] if above != ROOT else None
+        if dropped:
+            changes.setdefault(seq, {})["parentId"] = tree.ids[kept[-1]] if kept else None
         for label_id in dropped:
             next_kept[label_id] = tree.ids[seq]
         dropped.clear()
-        above = seq
+        kept.append(seq)
         if tree.kind(seq).type == "compaction" and (compaction := states.compaction(seq)) is not None:
             first = compaction.first_kept_entry_id
             if first in next_kept:
                 changes.setdefault(seq, {})["firstKeptEntryId"] = next_kept[first]
     ids = {tree.ids[seq] for seq in kept}
     labels = {target: text for target, text in projector.labels.by_target.items() if target in ids}
-    return ForkPlan(kept, changes, labels, any(seq in projector.name.entries for seq in kept))
+    return ForkPlan(kept, changes, labels, not set(kept).isdisjoint(projector.name.entries))
 
 
 def forked_line(plan: ForkPlan, seq: int, line: bytes) -> bytes:

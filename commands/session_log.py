@@ -23,7 +23,7 @@ from ..eventstore.errors import (
 )
 from ..eventstore.ids import new_entry_id
 from ..eventstore.log import log_event
-from ..eventstore.store import EntryBatch, EventStore
+from ..eventstore.store import EventStore
 from ..eventstore.timestamps import Clock, format_instant
 from ..projections.entry_reader import EntryReader
 from ..projections.projector import Projector
@@ -70,7 +70,7 @@ class SessionLog:
         self._turn = asyncio.Lock()
         self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
         self._own: list[range] = []
-        self._has_written = False
+        self._is_writer = False
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._closing: asyncio.Task[None] | None = None
@@ -155,7 +155,7 @@ class SessionLog:
 
     async def _get_ready(self) -> None:
         await self.store.acquire()
-        self._has_written = True
+        self._is_writer = True
 
     async def _record(self, lines: list[bytes]) -> None:
         async with self._turn:
@@ -170,20 +170,22 @@ class SessionLog:
                 except AppendError as error:
                     log_event("error", "append.failed", session=self.name, outcome=error.outcome, error=str(error))
                     if error.outcome != "unknown":
+                        self._note_own(self.store.version + 1 - error.recorded, error.recorded)
                         await self.projector.catch_up()
                     raise
                 break
-            if batch.first_seq != self.projector.position + 1:
+            self._note_own(batch.first_seq, len(batch.envelopes))
+            if batch.first_seq == self.projector.position + 1:
+                self.projector.apply(batch)
+            else:
                 await self.projector.catch_up()
-            self._fold_own(batch)
 
-    def _fold_own(self, batch: EntryBatch) -> None:
-        stop = batch.first_seq + len(batch.envelopes)
-        if self._own and self._own[-1].stop == batch.first_seq:
-            self._own[-1] = range(self._own[-1].start, stop)
-        else:
-            self._own.append(range(batch.first_seq, stop))
-        self.projector.apply(batch)
+    def _note_own(self, first_seq: int, count: int) -> None:
+        """Remember that entries were appended through this log."""
+        stop = first_seq + count
+        if self._own and self._own[-1].stop == first_seq:
+            first_seq = self._own.pop().start
+        self._own.append(range(first_seq, stop))
 
     def _lose(self, lost: dict[str, str | None]) -> None:
         """Leaves on entries that will never be recorded fall back to the nearest one that is."""
@@ -203,26 +205,36 @@ class SessionLog:
                 if await self.store.check():
                     await self.projector.catch_up(signal)
             except SessionRewrittenError as error:
-                await self._reload(error)
+                await self._reload(error, signal)
             return before != (self.projector.position, self.generation)
 
     async def reading(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Read, and once more after a reload when another program has rewritten the file meanwhile."""
-        self.check_usable()
-        try:
-            return await read()
-        except SessionRewrittenError as error:
-            async with self._turn:
-                await self._reload(error)
-            return await read()
+        """Read, and again after a reload when another program has rewritten the file meanwhile."""
+        while True:
+            self.check_usable()
+            generation = self.generation
+            try:
+                return await read()
+            except SessionRewrittenError as error:
+                await self.reload(error, generation)
+            except SessionClosedError:
+                # The store was replaced while it was read.
+                if self.generation == generation:
+                    raise
 
-    async def _reload(self, error: SessionRewrittenError) -> None:
-        if self._has_written:
+    async def reload(self, error: SessionRewrittenError, generation: int) -> None:
+        """Load a rewritten file anew, unless that was done since a generation. A writer raises the error."""
+        async with self._turn:
+            if self.generation == generation:
+                await self._reload(error)
+
+    async def _reload(self, error: SessionRewrittenError, signal: AbortSignal | None = None) -> None:
+        if self._is_writer:
             raise error
         assert self.store.path is not None
         store = await self._reopen(self.store.path)
         projector = Projector(store)
-        await projector.catch_up()
+        await projector.catch_up(signal)
         old, self.store = self.store, store
         self.projector = projector
         self.reader = EntryReader(store, projector.tree)

@@ -20,7 +20,7 @@ from .session_opening import SessionOptions, SessionSettings, lines_of
 from .session_view import SessionView
 
 
-class SessionManager(SessionView):
+class SessionManager(SessionView, Cursor):
     """One open session, and the leaf of the one who opened it.
 
     Made by `open`, `create`, `continue_recent`, `fork_from` or `in_memory`, which take `SessionOptions`; closed
@@ -33,39 +33,59 @@ class SessionManager(SessionView):
         self._settings = settings
 
     @classmethod
-    async def open(cls, path: PathLike, **options: Unpack[SessionOptions]) -> Self:
+    async def open(
+        cls, path: PathLike, *, signal: AbortSignal | None = None, **options: Unpack[SessionOptions]
+    ) -> Self:
         """Open a session file; one of zero bytes is a new session there. The leaf is the last entry (T-30).
 
         Raises `SessionNotFoundError`, `NotASessionError`, `SessionFileError`, `AbortError`.
         """
         settings = SessionSettings(**options)
-        return cls(await settings.open_log(Path(path).absolute(), settings.signal), settings)
+        return cls(await settings.open_log(Path(path).absolute(), signal), settings)
 
     @classmethod
     async def create(
-        cls, *, cwd: PathLike | None = None, sessions_dir: PathLike | None = None, **options: Unpack[SessionOptions]
+        cls,
+        *,
+        cwd: PathLike | None = None,
+        sessions_dir: PathLike | None = None,
+        signal: AbortSignal | None = None,
+        **options: Unpack[SessionOptions],
     ) -> Self:
         """Make a new session of a working directory; its file appears with the first append.
 
         `sessions_dir`: where the file goes, by default a directory of the working directory's own.
         """
+        if signal is not None:
+            signal.raise_if_aborted()
         settings = SessionSettings(**options)
         path = Path(cwd if cwd is not None else Path.cwd()).absolute()
         return cls(settings.new_log(directory_for(path, sessions_dir), settings.new_header(str(path))), settings)
 
     @classmethod
     async def continue_recent(
-        cls, cwd: PathLike, sessions_dir: PathLike | None = None, **options: Unpack[SessionOptions]
+        cls,
+        cwd: PathLike,
+        sessions_dir: PathLike | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        **options: Unpack[SessionOptions],
     ) -> Self:
         """Open the session of a working directory with the newest activity, or make a new one (F-92)."""
-        path = await most_recent(sessions_dir, cwd, signal=options.get("signal"))
+        path = await most_recent(sessions_dir, cwd, signal=signal)
         if path is not None:
-            return await cls.open(path, **options)
-        return await cls.create(cwd=cwd, sessions_dir=sessions_dir, **options)
+            return await cls.open(path, signal=signal, **options)
+        return await cls.create(cwd=cwd, sessions_dir=sessions_dir, signal=signal, **options)
 
     @classmethod
     async def fork_from(
-        cls, path: PathLike, cwd: PathLike, sessions_dir: PathLike | None = None, **options: Unpack[SessionOptions]
+        cls,
+        path: PathLike,
+        cwd: PathLike,
+        sessions_dir: PathLike | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        **options: Unpack[SessionOptions],
     ) -> Self:
         """Copy a whole session, every branch, into a new file of another working directory, and open it (T-90).
 
@@ -74,7 +94,7 @@ class SessionManager(SessionView):
         """
         settings = SessionSettings(**options)
         cwd, path = Path(cwd).absolute(), Path(path).absolute()
-        source = await settings.open_log(path, settings.signal)
+        source = await settings.open_log(path, signal)
         try:
             if not path.stat().st_size:
                 raise NotASessionError(path, None, "the file is empty")
@@ -90,7 +110,7 @@ class SessionManager(SessionView):
             )
             target = directory_for(cwd, sessions_dir) / session_file_name(header)
             seqs = range(1, source.store.version + 1)
-            await write_session_file(target, header, lines_of(source.store, seqs, settings.signal))
+            await write_session_file(target, header, lines_of(source.reader, seqs, signal))
         finally:
             await source.close()
         return cls(await settings.open_log(target), settings)
@@ -133,7 +153,7 @@ class SessionManager(SessionView):
         log = self._settings.memory_log(header) if path is None else self._settings.new_log(path.parent, header)
         return await self._switch(log)
 
-    async def create_branched_session(self, leaf_id: str, *, signal: AbortSignal | None = None) -> str | None:
+    async def create_branched_session(self, leaf_id: str, signal: AbortSignal | None = None) -> str | None:
         """Make a session of the path to an entry, switch to it, and return its path, None in memory (T-60..T-72).
 
         Label entries are left out; the labels that stay are set anew. The new file is there, complete, when
@@ -166,7 +186,7 @@ class SessionManager(SessionView):
     async def _forked(self, plan: ForkPlan, signal: AbortSignal | None) -> AsyncIterator[list[bytes]]:
         ids = self._log.projector.tree.ids
         kept = iter(plan.kept)
-        async for lines in lines_of(self._log.store, plan.kept, signal):
+        async for lines in lines_of(self._log.reader, plan.kept, signal):
             yield [forked_line(plan, next(kept), line) for line in lines]
         last_id = ids[plan.kept[-1]] if plan.kept else None
         yield label_lines(plan, last_id, self._log.now(), self._log.new_id)

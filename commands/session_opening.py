@@ -16,6 +16,7 @@ from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.memory_store import MemoryEventStore
 from ..eventstore.store import EventStore
 from ..eventstore.timestamps import Clock, format_instant
+from ..projections.entry_reader import EntryReader
 from .session_log import IdFactory, SessionLog
 
 Durability = Literal["always", "os"]
@@ -29,7 +30,7 @@ class SessionOptions(TypedDict, total=False):
     `durability`: `"always"` (default) syncs each append to the disk before it returns, `"os"` hands it to the
     system. `lock_timeout`: seconds that the first append waits for another writer, 0 by default. `read_only`:
     appends raise `ReadOnlySessionError`. `clock`: seconds since 1970. `id_factory`: makes entry ids; for one
-    that is taken it is asked again. `signal`: aborts the opening.
+    that is taken it is asked again.
     """
 
     read_only: bool
@@ -37,7 +38,6 @@ class SessionOptions(TypedDict, total=False):
     lock_timeout: float
     clock: Clock | None
     id_factory: IdFactory | None
-    signal: AbortSignal | None
 
 
 class SessionSettings(Struct, frozen=True):
@@ -48,7 +48,6 @@ class SessionSettings(Struct, frozen=True):
     lock_timeout: float = 0
     clock: Clock | None = None
     id_factory: IdFactory | None = None
-    signal: AbortSignal | None = None
 
     def __post_init__(self) -> None:
         if self.durability not in ("always", "os"):
@@ -112,10 +111,8 @@ class SessionSettings(Struct, frozen=True):
 
 
 async def lines_of(
-    store: EventStore, seqs: Sequence[int], signal: AbortSignal | None = None
+    reader: EntryReader, seqs: Sequence[int], signal: AbortSignal | None = None
 ) -> AsyncIterator[list[bytes]]:
     """Yield the lines of entries in slices. Raises `AbortError`, and what reading raises."""
     for start in range(0, len(seqs), _SLICE):
-        if signal is not None:
-            signal.raise_if_aborted()
-        yield await store.read_lines(seqs[start : start + _SLICE])
+        yield await reader.read_lines(seqs[start : start + _SLICE], signal=signal)

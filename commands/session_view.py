@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
@@ -9,15 +10,18 @@ from msgspec import Struct
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.entries import SessionEntry
-from ..eventstore.errors import EntryNotFoundError
+from ..eventstore.errors import EntryNotFoundError, SessionRewrittenError
 from ..eventstore.header import SessionHeader
-from ..eventstore.polling import LONGEST_WAIT, SHORTEST_WAIT, pause
+from ..eventstore.polling import until
 from ..eventstore.report import Report
 from ..projections.session_tree import SessionTreeNode, build_tree
 from ..projections.time_column import Timestamp
 from ..projections.tree import ROOT
 from ..projections.usage import Usage
-from .cursor import Cursor
+from ..projections.verification import Progress, verify
+from .session_log import SessionLog
+
+_FOLLOWED_AT_ONCE = 256
 
 
 class SessionShape(Struct, frozen=True):
@@ -29,8 +33,10 @@ class SessionShape(Struct, frozen=True):
     timestamp: Timestamp
 
 
-class SessionView(Cursor):
-    """What can be read of one open session, from wherever its leaf stands."""
+class SessionView:
+    """What can be read of one open session, wherever a leaf stands."""
+
+    _log: SessionLog
 
     @property
     def header(self) -> SessionHeader:
@@ -128,10 +134,6 @@ class SessionView(Cursor):
         parent = tree.parents[seq]
         return SessionShape(kind.type, kind.role, tree.ids[parent] if parent != ROOT else None, tree.times.stored(seq))
 
-    def last_model_change_role(self) -> str | None:
-        """Return the role of the newest model change on the current path, None where there is none (T-32)."""
-        return self._log.projector.states.last_model_change_role(self._log.nearest_recorded(self.leaf_id))
-
     async def get_entry(self, entry_id: str, *, signal: AbortSignal | None = None) -> SessionEntry | None:
         """Return an entry, None for an unknown id (T-21); one that is on its way is waited for."""
 
@@ -145,20 +147,27 @@ class SessionView(Cursor):
             # Unknown, or on its way and then not recorded.
             return None
 
-    async def get_line(self, entry_id: str) -> bytes:
+    async def get_line(self, entry_id: str, *, signal: AbortSignal | None = None) -> bytes:
         """Return an entry's line as of version 3, byte for byte. Raises `EntryNotFoundError`."""
 
         async def read() -> bytes:
-            [line] = await self._log.store.read_lines([await self._log.recorded_seq(entry_id)])
+            [line] = await self._log.reader.read_lines([await self._log.recorded_seq(entry_id)], signal=signal)
             return line
 
         return await self._log.reading(read)
 
-    async def get_entries(self, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
-        """Return all entries in file order, as a new list (T-03)."""
+    async def get_entries(
+        self, ids: Iterable[str] | None = None, *, signal: AbortSignal | None = None
+    ) -> list[SessionEntry]:
+        """Return entries by id, in the order asked for, or all in file order, as a new list (T-03).
+
+        Raises `EntryNotFoundError`.
+        """
+        wanted = list(ids) if ids is not None else None
 
         async def read() -> list[SessionEntry]:
-            return await self._log.entries(self._log.projector.tree.live(), signal)
+            seqs = self._log.projector.tree.live() if wanted is None else map(self._log.seq, wanted)
+            return await self._log.entries(seqs, signal)
 
         return await self._log.reading(read)
 
@@ -180,6 +189,14 @@ class SessionView(Cursor):
 
         return await self._log.reading(read)
 
+    async def verify(self, *, progress: Progress | None = None, signal: AbortSignal | None = None) -> Report:
+        """Decode every line; return every fault, those of `report` among them. `progress(done, of)` counts entries.
+
+        Raises `SessionRewrittenError`, `SessionFileError`, `AbortError`.
+        """
+        self._log.check_usable()
+        return await verify(self._log.store, self._log.projector, progress=progress, signal=signal)
+
     async def follow(
         self, after: str | None = None, *, signal: AbortSignal | None = None
     ) -> AsyncIterator[SessionEntry]:
@@ -193,23 +210,28 @@ class SessionView(Cursor):
         log.check_usable()
         tree = log.projector.tree
         seq = log.seq(after) if after is not None else log.projector.position
-        wait = SHORTEST_WAIT
-        while True:
-            if signal is not None:
-                signal.raise_if_aborted()
+
+        async def there_is_more() -> bool:
+            nonlocal tree, seq
             await log.refresh(signal)
             if tree is not log.projector.tree:
                 known, tree = tree.ids[: seq + 1], log.projector.tree
                 seq = next((there for entry_id in reversed(known) if (there := tree.find(entry_id))), 0)
-            if seq == log.projector.position:
-                await pause(wait, signal)
-                wait = min(wait * 1.5, LONGEST_WAIT)
+            return seq < log.projector.position
+
+        while True:
+            await until(there_is_more, signal)
+            part = range(seq + 1, min(seq + _FOLLOWED_AT_ONCE, log.projector.position) + 1)
+            generation = log.generation
+            try:
+                entries = await log.entries((other for other in part if not log.is_own(other)), signal)
+            except SessionRewrittenError as error:
+                await log.reload(error, generation)
                 continue
-            wait = SHORTEST_WAIT
-            seq += 1
-            if not log.is_own(seq):
-                [entry] = await log.entries([seq], signal)
+            seq = part[-1]
+            for entry in entries:
                 yield entry
+            await asyncio.sleep(0)
 
     async def refresh(self, *, signal: AbortSignal | None = None) -> bool:
         """Take in what other programs appended; tell whether there was anything. No leaf moves.

@@ -18,7 +18,7 @@ from .errors import AmbiguousSessionError, NotASessionError, SessionFileError, S
 from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .migrations import Migration
 from .scanner import scan_chunk
-from .timestamps import instant_ms
+from .timestamps import FIRST_MS, LAST_MS, instant_ms
 from .worker import run_in_thread
 
 _PREFIX = 16 << 10
@@ -141,7 +141,8 @@ def describe(path: Path, stamp: Stamp) -> SessionInfo | None:
 
 
 def _moment(milliseconds: float) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    # A file's own time may lie beyond the years that a datetime can hold.
+    return datetime.fromtimestamp(min(max(milliseconds, FIRST_MS), LAST_MS) / 1000, UTC)
 
 
 def _read_header(fd: int, path: Path, size: int) -> HeaderPlace:
@@ -199,8 +200,13 @@ async def find_session(
             raise SessionNotFoundError(text, "no such file")
         return path
     infos = [info for info in await catalogue(sessions_dir, signal=signal) if info.id is not None]
-    exact = [info.path for info in infos if info.id == text]
-    matches = exact or [info.path for info in infos if (info.id or "").startswith(text)]
+    exact = [info for info in infos if info.id == text]
+    found = exact or [info for info in infos if (info.id or "").startswith(text)]
+    # A link beside its file is the same session.
+    by_file: dict[str, Path] = {}
+    for info in found:
+        by_file.setdefault(os.path.realpath(info.path), info.path)
+    matches = list(by_file.values())
     if not matches:
         raise SessionNotFoundError(text, "no file and no session id that begins so")
     if len(matches) > 1:

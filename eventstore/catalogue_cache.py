@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from .catalogue import SessionInfo
+from .temporary_name import temporary_name
 
 _FORMAT = 1
 _MOST = 20_000
@@ -31,7 +31,9 @@ class CatalogueCache:
     """The cache of one sessions directory. A directory that is only looked at stays as it was."""
 
     def __init__(self, sessions_dir: Path) -> None:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        if not os.path.isabs(base):
+            base = os.path.join(Path.home(), ".cache")
         digest = sha256(os.fsencode(os.path.realpath(sessions_dir))).hexdigest()[:32]
         self.path = Path(base) / "sessiontree" / f"catalogue-{digest}.json"
 
@@ -48,7 +50,7 @@ class CatalogueCache:
         """Replace the cache. Raises `OSError`, and `ValueError` for a path that is no text."""
         content = msgspec.json.encode(_Content(_FORMAT, list(sessions)[:_MOST]), enc_hook=os.fspath)
         await aiofiles.os.makedirs(self.path.parent, mode=0o700, exist_ok=True)
-        temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.tmp")
+        temporary = temporary_name(self.path)
         try:
             async with aiofiles.open(temporary, "xb") as file:
                 await file.write(content)

@@ -23,9 +23,9 @@ def home_sessions_dir(home: Home) -> Path:
     """Return the sessions directory of pi or oh-my-pi, by the variables that those programs respect."""
     sessions = os.environ.get("PI_CODING_AGENT_SESSION_DIR")
     if sessions:
-        return Path(sessions).expanduser()
+        return Path(os.path.expanduser(sessions))
     agent = os.environ.get("PI_CODING_AGENT_DIR")
-    return (Path(agent).expanduser() if agent else Path.home() / f".{home}" / "agent") / "sessions"
+    return (Path(os.path.expanduser(agent)) if agent else Path.home() / f".{home}" / "agent") / "sessions"
 
 
 def canonical_cwd(cwd: PathLike) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import msgspec
@@ -30,9 +31,14 @@ class SessionEntry(Struct, frozen=True, gc=False, rename="camel", tag_field="typ
 
 
 class MessageEntry(SessionEntry, frozen=True, gc=False, tag="message"):
-    """A message in the file's own form, camelCase keys (F-40, F-60..F-66)."""
+    """A message in the file's own form, camelCase keys (F-40, F-60..F-66). Raises `ValueError` without a role."""
 
     message: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        # For msgspec this is a field of the wrong kind.
+        if not isinstance(self.message.get("role"), str):
+            raise ValueError("a message without a string role")
 
     @property
     def role(self) -> str:
@@ -222,41 +228,33 @@ def decode_entry(line: bytes) -> SessionEntry:
     Raises `ValueError` for what is no JSON, no object, or has no string `id` and `type`.
     """
     try:
-        entry: SessionEntry = _decoder.decode(line)
+        return _decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
         return _decode_tolerantly(line)
-    if type(entry) is MessageEntry and not isinstance(entry.message.get("role"), str):
-        return UnknownEntry(
-            id=entry.id,
-            parent_id=entry.parent_id,
-            timestamp=entry.timestamp,
-            stored_type="message",
-            line=line,
-        )
-    return entry
 
 
 def _decode_tolerantly(line: bytes) -> SessionEntry:
     fields = decode_json(line)
-    if not isinstance(fields, dict):
-        raise ValueError("no JSON object")
-    entry_id, entry_type = fields.get("id"), fields.get("type")
-    if not isinstance(entry_id, str) or not isinstance(entry_type, str):
-        raise ValueError("no string id and type")
-    parent_id = fields.get("parentId")
-    fields["parentId"] = parent_id if isinstance(parent_id, str) else None
+    if not isinstance(fields, dict) or not clean_base(fields):
+        raise ValueError("no object with a string id and type")
+    if fields["type"] in KNOWN_TYPES:
+        with contextlib.suppress(msgspec.ValidationError):
+            entry: SessionEntry = msgspec.convert(fields, KnownEntry)
+            return entry
+    return UnknownEntry(
+        id=fields["id"],
+        parent_id=fields["parentId"],
+        timestamp=fields["timestamp"],
+        stored_type=fields["type"],
+        line=line,
+    )
+
+
+def clean_base(fields: dict[str, Any]) -> bool:
+    """Set a parent or time of the wrong kind to None, in place; tell whether `id` and `type` are strings."""
+    if not isinstance(fields.get("parentId"), str):
+        fields["parentId"] = None
     timestamp = fields.get("timestamp")
     if isinstance(timestamp, bool) or not isinstance(timestamp, str | int | float):
-        timestamp = None
-    fields["timestamp"] = timestamp
-    if entry_type in KNOWN_TYPES:
-        try:
-            entry: SessionEntry = msgspec.convert(fields, KnownEntry)
-        except msgspec.ValidationError:
-            pass
-        else:
-            if not isinstance(entry, MessageEntry) or isinstance(entry.message.get("role"), str):
-                return entry
-    return UnknownEntry(
-        id=entry_id, parent_id=fields["parentId"], timestamp=timestamp, stored_type=entry_type, line=line
-    )
+        fields["timestamp"] = None
+    return isinstance(fields.get("id"), str) and isinstance(fields.get("type"), str)

@@ -24,6 +24,7 @@ from .entries import (
     ThinkingLevelChangeEntry,
     TitleChangeEntry,
     TtsrInjectionEntry,
+    clean_base,
     decode_entry,
 )
 from .json_text import decode_json
@@ -232,19 +233,11 @@ def _decode_tolerantly(line: bytes) -> tuple[Envelope, FaultKind | None]:
         raise NoEntryError("not-object", f"a JSON {type(fields).__name__}, no object")
     if fields.get("type") == "session":
         raise NoEntryError("second-header", "a second header")
-    entry_id, entry_type = fields.get("id"), fields.get("type")
-    if not isinstance(entry_id, str) or not isinstance(entry_type, str):
+    odd_parent = not isinstance(fields.get("parentId"), str | None)
+    if not clean_base(fields):
         raise NoEntryError("no-id", "no string id and type")
-    parent_id, timestamp = fields.get("parentId"), fields.get("timestamp")
-    odd_parent = not isinstance(parent_id, str) and parent_id is not None
-    odd_time = isinstance(timestamp, bool) or not isinstance(timestamp, str | int | float)
-    envelope = Envelope(
-        entry_type,
-        entry_id,
-        None if odd_parent else parent_id,
-        None if odd_time else timestamp,
-        _message_envelope(fields.get("message")) if entry_type == "message" else None,
-    )
+    message = _message_envelope(fields.get("message")) if fields["type"] == "message" else None
+    envelope = Envelope(fields["type"], fields["id"], fields["parentId"], fields["timestamp"], message)
     return envelope, "bad-parent" if odd_parent else None
 
 

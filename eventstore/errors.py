@@ -89,7 +89,10 @@ class SessionLockedError(SessionTreeError):
 
 
 class ConcurrencyError(SessionTreeError):
-    """Raised when an append expected another version of the log, or another leaf. Attributes: `expected`, `actual`."""
+    """Raised when an append expected another version of the log, or another leaf. Nothing was written.
+
+    Attributes: `expected`, `actual`.
+    """
 
     def __init__(self, expected: int | str | None, actual: int | str | None) -> None:
         super().__init__(f"expected {expected!r}, found {actual!r}; nothing was written")
@@ -100,7 +103,7 @@ class ConcurrencyError(SessionTreeError):
 class SessionRewrittenError(SessionTreeError):
     """Raised when the file is not the one that was read: another program rewrote it. Nothing was written.
 
-    Attribute: `path`.
+    Attributes: `path`, `detail`.
     """
 
     def __init__(self, path: str | os.PathLike[str], detail: str) -> None:

@@ -19,7 +19,7 @@ HEADER_LIMIT = 1 << 20
 BOM = b"\xef\xbb\xbf"
 
 
-class SessionHeader(Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+class SessionHeader(Struct, frozen=True, kw_only=True):
     """What the header line says. `version` is that of the file; `fields` are all its fields as stored."""
 
     id: str
@@ -40,7 +40,6 @@ class HeaderPlace(Struct, frozen=True):
     line: int
     offset: int
     length: int
-    title_slot: bool
     skipped: list[tuple[int, bytes]]
     """Damaged lines before the header: (line number, bytes)."""
 
@@ -125,7 +124,7 @@ def find_header(prefix: bytes, path: str | os.PathLike[str], *, whole_file: bool
             skipped.append((number, line))
         else:
             header = _parse_header(record, slot, path, number)
-            return HeaderPlace(header, number, start, end - start, slot is not None, skipped)
+            return HeaderPlace(header, number, start, end - start, skipped)
     raise NotASessionError(path, 1, "no session header was found")
 
 

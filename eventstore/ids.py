@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Callable
 from uuid import UUID
 
+from .errors import InvalidEntryError
+
 _TRIES = 100
 _DRAWN_AT_ONCE = 256
 
@@ -23,11 +25,14 @@ def _draw() -> str:
 def new_entry_id(is_taken: Callable[[str], bool], draw: Callable[[], str] | None = None) -> str:
     """Return an id that is not taken: 8 random hex characters, or what `draw` gives (F-21).
 
-    After a hundred collisions it is 32 random hex characters (F-22).
+    After a hundred collisions it is 32 random hex characters (F-22). Raises `InvalidEntryError` for what can
+    be no id.
     """
     draw = draw or _draw
     for _ in range(_TRIES):
         candidate = draw()
+        if not isinstance(candidate, str) or not candidate:
+            raise InvalidEntryError(f"an entry id must be a string that is not empty, not {candidate!r}")
         if not is_taken(candidate):
             return candidate
     return secrets.token_hex(16)

@@ -50,11 +50,22 @@ def encode_json(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        # Through JSON's own types, so that NaN is null here too.
-        plain = msgspec.to_builtins(value, str_keys=True)
-        return json.dumps(_without_nan(plain), separators=(",", ":"), allow_nan=False).encode("ascii")
+        return _encode_with_escapes(value)
     except RecursionError:
         raise NestedTooDeeplyError("nested too deeply") from None
+
+
+def _encode_with_escapes(value: Any) -> bytes:
+    try:
+        # Through JSON's own types, so that what msgspec can carry is carried here too.
+        plain = msgspec.to_builtins(value, str_keys=True)
+        try:
+            text = json.dumps(plain, separators=(",", ":"), allow_nan=False)
+        except ValueError:
+            text = json.dumps(_without_nan(plain), separators=(",", ":"), allow_nan=False)
+    except RecursionError:
+        raise NestedTooDeeplyError("nested too deeply") from None
+    return text.encode("ascii")
 
 
 def _without_nan(value: Any) -> Any:

@@ -7,67 +7,70 @@ import os
 import stat as stat_modes
 from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 
 from .abort import AbortSignal
 from .envelope import Envelopes
 from .errors import NotASessionError, SessionFileError, SessionNotFoundError, SessionRewrittenError
+from .file_identity import identity_of
 from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .json_text import decode_json
 from .line_index import LineIndex
-from .migration_copy import MovedLines
+from .migration_copy import MovedLines, copy_migrated
 from .migrations import Migration
-from .read_file import FileChangedError, ReadFile
+from .read_file import ReadFile
 from .report import Fault
 from .scanner import ScannedChunk, scan_chunk
-from .seen_file import SeenFile
+from .seen_file import WITNESS, SeenFile
 from .store import EntryBatch
+from .turns import Turns
 
 CHUNK = 256 << 10
-TURN = 0.001
-"""Seconds of work on the loop before other tasks get their turn."""
 _KNOWN_BATCH = 256
 _GAP = 64 << 10
 _MOST_AT_ONCE = 1 << 20
-_WITNESS = 4096
 
 
 class JsonlReader:
     """What is known of a session file, and how more becomes known."""
 
-    def __init__(self, path: Path, file: ReadFile, place: HeaderPlace, header_line: bytes) -> None:
+    def __init__(
+        self, path: Path, file: ReadFile, place: HeaderPlace, header_line: bytes, found: os.stat_result
+    ) -> None:
         self.path = path
         self.file = file
         self.place = place
         self.header = place.header
-        self.file_version = place.header.version
         self.index = LineIndex()
         self.migration: Migration | None = None
-        if self.file_version < CURRENT_VERSION:
-            self.migration = Migration(self.file_version)
+        if place.header.version < CURRENT_VERSION:
+            self.migration = Migration(place.header.version)
             fields = {**place.header.fields, "version": CURRENT_VERSION}
             self.header = msgspec.structs.replace(place.header, version=CURRENT_VERSION, fields=fields)
         self._end = place.offset + place.length
         self._next_line = place.line + 1
         self._terminated = header_line.endswith(b"\n")
         self._torn_tail = b""
-        self.turn = asyncio.Lock()
         # Held by whoever makes more of the file known, so that nothing is taken in twice.
+        self.turn = asyncio.Lock()
         self._faults: list[Fault] = []
         for line, text in place.skipped:
             self._faults += scan_chunk(text, 0, line).faults
-        self._header_line = header_line[-_WITNESS:]
+        self._header_line = header_line[-WITNESS:]
         self._witness = self._header_line
-        self.seen = self._look()
+        self.seen = self._look(found)
 
     @classmethod
-    async def open(cls, path: Path, real_path: Path) -> JsonlReader | None:
+    async def open(cls, path: Path) -> JsonlReader | None:
         """Read the header of a file; None for zero bytes.
 
         Raises `SessionNotFoundError`, `NotASessionError` (a directory, a device, no header), `SessionFileError`.
         """
+        try:
+            real_path = Path(os.path.realpath(path))
+        except ValueError as error:
+            raise SessionNotFoundError(path, "can be no file") from error
         try:
             found = os.stat(real_path)
             if not stat_modes.S_ISREG(found.st_mode):
@@ -82,7 +85,7 @@ class JsonlReader:
         except OSError as error:
             raise SessionFileError(path, error) from error
         place = find_header(prefix, path, whole_file=found.st_size <= HEADER_LIMIT)
-        return cls(path, file, place, prefix[place.offset : place.offset + place.length])
+        return cls(path, file, place, prefix[place.offset : place.offset + place.length], file.stat())
 
     @property
     def ends_with_newline(self) -> bool:
@@ -98,7 +101,7 @@ class JsonlReader:
 
     async def read(self, after: int, signal: AbortSignal | None) -> AsyncIterator[EntryBatch]:
         """Yield the entries after a position, to the end of the file as it is then."""
-        turn_ends = perf_counter() + TURN
+        turns = Turns(signal)
         buffer = bytearray(CHUNK)
         while True:
             if signal is not None:
@@ -121,9 +124,8 @@ class JsonlReader:
             if envelopes:
                 yield EntryBatch(after + 1, envelopes)
                 after += len(envelopes)
-            if perf_counter() > turn_ends:
-                await asyncio.sleep(0)
-                turn_ends = perf_counter() + TURN
+            if turns.over:
+                await turns.next()
 
     async def _read_known(self, after: int) -> Envelopes:
         last = min(after + _KNOWN_BATCH, self.index.version)
@@ -138,8 +140,6 @@ class JsonlReader:
         while True:
             try:
                 count = await self.file.read_into(buffer, self._end)
-            except FileChangedError as error:
-                raise SessionRewrittenError(self.path, "was replaced by another program") from error
             except OSError as error:
                 raise SessionFileError(self.path, error) from error
             if count and not self._terminated:
@@ -159,7 +159,7 @@ class JsonlReader:
             raise SessionRewrittenError(self.path, "its last line was made longer by another program")
         self._end += 1
         self._terminated = True
-        self._witness = (self._witness + b"\n")[-_WITNESS:]
+        self._witness = (self._witness + b"\n")[-WITNESS:]
 
     def _settle_tail(self, tail: bytes) -> int:
         """Take a last line without newline where it is whole (F-81); else note it, it may still grow."""
@@ -170,7 +170,7 @@ class JsonlReader:
             self._torn_tail = tail
             tail = b""
         if not tail:
-            self.seen = self._look()
+            self.seen = self._look(self.file.stat())
         return len(tail)
 
     def _take(self, scanned: ScannedChunk, chunk: bytes | bytearray, size: int) -> None:
@@ -178,7 +178,7 @@ class JsonlReader:
         self._faults += scanned.faults
         self._next_line += scanned.line_count
         self._end += size
-        self._witness = bytes(chunk[max(0, size - _WITNESS) : size])
+        self._witness = bytes(chunk[max(0, size - WITNESS) : size])
         self._terminated = self._witness.endswith(b"\n")
 
     def take_written(self, fd: int, start: int, data: bytes) -> EntryBatch:
@@ -193,41 +193,44 @@ class JsonlReader:
         first = self.index.version + 1
         scanned = scan_chunk(data, start, self._next_line)
         self._take(scanned, data, len(data))
-        self.look_again()
+        self.look_again(fd)
         return EntryBatch(first, scanned.envelopes)
 
-    def take_rewritten(self, file: ReadFile, place: HeaderPlace, moved: MovedLines) -> None:
+    def copy_migrated(self, source: int, target: int) -> MovedLines:
+        """Copy what is known of the open file, `seen.size` bytes, in version 3. Blocks; `turn` is held."""
+        assert self.migration is not None
+        return copy_migrated(source, target, self.place, self.index, self.migration, self.seen.size)
+
+    def take_rewritten(self, fd: int, moved: MovedLines) -> None:
         """Go over to the migrated file in one step: same entries, other places."""
         self.file.close()
-        self.file = file
-        self.place = place
+        found = os.fstat(fd)
+        self.file = ReadFile(self.file.path, identity_of(found))
+        self.place = find_header(moved.head, self.path, whole_file=False)
         self.migration = None
-        self.file_version = CURRENT_VERSION
         self.index.replace_spans(moved.offsets, moved.lengths)
         self._faults = self.faults
         self._next_line += bool(self._torn_tail)
         self._torn_tail = b""
         self._terminated = True
         self._end = moved.end
-        self._header_line = moved.head[place.offset :][-_WITNESS:]
+        self._header_line = moved.head[self.place.offset :][-WITNESS:]
         self._witness = moved.witness
-        self.seen = self._look()
+        self.seen = self._look(found)
 
-    def look_again(self) -> None:
-        """Take the file's time as ours, after we wrote to it or tried to."""
-        self.seen = self._look()
+    def look_again(self, fd: int) -> None:
+        """Take the time of the open file as ours, after we wrote to it or tried to."""
+        self.seen = self._look(os.fstat(fd))
 
-    def _look(self) -> SeenFile:
-        found = self.file.stat()
+    def _look(self, found: os.stat_result) -> SeenFile:
         return SeenFile(
-            device=found.st_dev,
-            inode=found.st_ino,
+            identity=identity_of(found),
             size=self._end + len(self._torn_tail),
             mtime_ns=found.st_mtime_ns,
             header_offset=self.place.offset + self.place.length - len(self._header_line),
             header_line=self._header_line,
-            last_offset=self._end - len(self._witness),
-            last_line=self._witness,
+            tail_offset=self._end - len(self._witness),
+            tail=self._witness,
         )
 
     async def read_lines(self, seqs: Sequence[int]) -> list[bytes]:
@@ -238,8 +241,6 @@ class JsonlReader:
             start, size = self._bounds(group)
             try:
                 data = await file.read(start, size)
-            except FileChangedError as error:
-                raise SessionRewrittenError(self.path, "was replaced by another program") from error
             except OSError as error:
                 raise SessionFileError(self.path, error) from error
             if file is not self.file:
@@ -255,7 +256,7 @@ class JsonlReader:
             start, size = self._bounds(group)
             try:
                 data = self.file.read_now(start, size)
-            except (OSError, FileChangedError):
+            except (OSError, SessionRewrittenError):
                 # The waiting form meets the same, and says so.
                 return None
             if data is None:
@@ -287,10 +288,8 @@ class JsonlReader:
             offset, length = self.index.span(seq)
             offset -= start
             # The newlines around a line witness that it still stands there; a last line may lack the second.
-            if data[offset - 1 : offset] != b"\n" or data[offset + length : offset + length + 1] not in (
-                b"\n",
-                b"",
-            ):
+            before, after = data[offset - 1 : offset], data[offset + length : offset + length + 1]
+            if before != b"\n" or after not in (b"\n", b""):
                 raise SessionRewrittenError(self.path, "was changed by another program")
             line = data[offset : offset + length]
             if len(line) != length:

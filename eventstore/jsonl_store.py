@@ -11,21 +11,14 @@ from pathlib import Path
 
 from .abort import AbortSignal
 from .envelope import Envelopes
-from .errors import (
-    AppendError,
-    ConcurrencyError,
-    SessionClosedError,
-    SessionLockedError,
-    SessionNotFoundError,
-    SessionRewrittenError,
-    UnsupportedVersionError,
-)
-from .header import CURRENT_VERSION, SessionHeader, encode_header, find_header
+from .errors import AppendError, ConcurrencyError, SessionClosedError, SessionRewrittenError, UnsupportedVersionError
+from .file_identity import identity_of
+from .header import CURRENT_VERSION, SessionHeader, encode_header, find_header, make_header
 from .jsonl_reader import JsonlReader
-from .migration_copy import copy_migrated
 from .polling import follow_by_polling
-from .read_file import FileChangedError, ReadFile
+from .read_file import ReadFile
 from .report import Fault
+from .seen_file import Change
 from .store import EntryBatch
 from .worker import finish_in_thread, run_in_thread
 from .writer import LogWriter, Written
@@ -43,22 +36,21 @@ class JsonlEventStore:
         self,
         path: Path,
         reader: JsonlReader | None,
-        new_header: SessionHeader | None,
+        header: SessionHeader,
         *,
         exists: bool,
         durable: bool,
         lock_timeout: float,
     ) -> None:
         self.path = path
-        self._real_path = Path(os.path.realpath(path))
+        self.header = header
+        self._real_path = reader.file.path if reader is not None else Path(os.path.realpath(path))
         self._reader = reader
-        self._new_header = new_header
         self._exists = exists
         self._durable = durable
         self._lock_timeout = lock_timeout
         self._writer: LogWriter | None = None
         self._turn = asyncio.Lock()
-        self._opening = asyncio.Lock()
         self._closed = False
 
     @classmethod
@@ -66,20 +58,17 @@ class JsonlEventStore:
         cls,
         path: Path,
         *,
-        header_of_new: Callable[[], SessionHeader],
+        header_of_new: Callable[[], SessionHeader] = lambda: make_header("", "", ""),
         durable: bool = True,
         lock_timeout: float = 0,
     ) -> JsonlEventStore:
         """Open a file; one of zero bytes is a new session at that path (F-80).
 
+        `header_of_new` makes that session's header; who only looks may leave it out, and gets an empty one.
         Raises `SessionNotFoundError`, `NotASessionError`, `SessionFileError`.
         """
-        try:
-            real_path = Path(os.path.realpath(path))
-        except ValueError as error:
-            raise SessionNotFoundError(path, "can be no file") from error
-        reader = await JsonlReader.open(path, real_path)
-        header = header_of_new() if reader is None else None
+        reader = await JsonlReader.open(path)
+        header = reader.header if reader is not None else header_of_new()
         return cls(path, reader, header, exists=True, durable=durable, lock_timeout=lock_timeout)
 
     @classmethod
@@ -90,14 +79,8 @@ class JsonlEventStore:
         return cls(path, None, header, exists=False, durable=durable, lock_timeout=lock_timeout)
 
     @property
-    def header(self) -> SessionHeader:
-        header = self._reader.header if self._reader is not None else self._new_header
-        assert header is not None
-        return header
-
-    @property
     def file_version(self) -> int:
-        return self._reader.file_version if self._reader is not None else CURRENT_VERSION
+        return self._reader.place.header.version if self._reader is not None else CURRENT_VERSION
 
     @property
     def version(self) -> int:
@@ -136,58 +119,48 @@ class JsonlEventStore:
     async def check(self) -> bool:
         self._check_open()
         if self._reader is None:
-            return self._exists and self._blank_file_grew()
+            if self._exists and self._real_path.exists() and self._real_path.stat().st_size:
+                raise SessionRewrittenError(self.path, "was empty, and another program has written it")
+            return False
         try:
             with self._reader.file.descriptor() as fd:
-                change = self._reader.seen.compare(fd, self._real_path)
-        except (FileChangedError, FileNotFoundError, NotADirectoryError):
-            change = "rewritten"
+                return self._has_grown(fd)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise SessionRewrittenError(self.path, "was removed by another program") from error
+
+    def _has_grown(self, fd: int) -> bool:
+        """Compare the open file with what is known of it. Raises `SessionRewrittenError`."""
+        if self._reader is None:
+            change: Change = "rewritten" if os.fstat(fd).st_size else "same"
+        else:
+            change = self._reader.seen.compare(fd, self._real_path)
         if change == "rewritten":
             raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
         return change == "grown"
 
-    def _blank_file_grew(self) -> bool:
-        if self._real_path.exists() and self._real_path.stat().st_size:
-            raise SessionRewrittenError(self.path, "was empty, and another program has written it")
-        return False
-
     async def acquire(self) -> None:
+        async with self._turn:
+            await self._become_writer()
+
+    async def _become_writer(self) -> None:
         self._check_writable()
-        async with self._opening:
-            if self._writer is not None:
-                return
-            try:
-                writer = await open_writer(
-                    self._real_path,
-                    durable=self._durable,
-                    create=not self._exists,
-                    lock_timeout=self._lock_timeout,
-                    check_wanted=self._check_open,
-                )
-                try:
-                    if writer.is_doubtful:
-                        await self._write_again(writer)
-                except BaseException:
-                    writer.close()
-                    raise
-                self._writer = writer
-            except SessionLockedError as error:
-                raise SessionLockedError(self.path, error.pid) from None
-            except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-                if not self._exists:
-                    raise AppendError(self.path, error) from error
-                raise SessionRewrittenError(self.path, "was removed by another program") from error
-            except FileExistsError as error:
-                raise SessionRewrittenError(self.path, "was made by another program meanwhile") from error
-            except OSError as error:
-                raise AppendError(self.path, error) from error
+        if self._writer is None:
+            self._writer = await open_writer(
+                self.path,
+                self._real_path,
+                self._reader,
+                durable=self._durable,
+                create=not self._exists,
+                lock_timeout=self._lock_timeout,
+                check_wanted=self._check_open,
+            )
 
     async def append(self, lines: Sequence[bytes], *, expected_version: int | None = None) -> EntryBatch:
         async with self._turn:
             if self._reader is None:
                 # Before a file is made.
                 self._expect(expected_version)
-            await self.acquire()
+            await self._become_writer()
             await self._take_growth()
             self._expect(expected_version)
             if not lines:
@@ -206,14 +179,6 @@ class JsonlEventStore:
                 raise finished.cancelled
             return batch
 
-    async def _write_again(self, writer: LogWriter) -> None:
-        reader = self._reader
-        unchanged = reader is not None and reader.seen.compare(writer.fd, self._real_path) == "same"
-        await run_in_thread(writer.write_again)
-        if reader is not None and unchanged:
-            # The same bytes with a new time are no rewrite.
-            reader.look_again()
-
     def _expect(self, version: int | None) -> None:
         if version is not None and version != self.version:
             raise ConcurrencyError(version, self.version)
@@ -229,15 +194,12 @@ class JsonlEventStore:
 
     async def _take_growth(self) -> None:
         """Fold what other programs appended, now that the lock is held."""
-        writer = self._usable_writer()
-        if self._reader is None:
-            change = "rewritten" if writer.size else "same"
-        else:
-            change = self._reader.seen.compare(writer.fd, self._real_path)
-        if change == "rewritten":
+        try:
+            grown = self._has_grown(self._usable_writer().fd)
+        except SessionRewrittenError:
             await self._release()
-            raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
-        if change == "grown":
+            raise
+        if grown:
             async for _ in self._known.read(self.version, None):
                 pass
 
@@ -252,13 +214,15 @@ class JsonlEventStore:
         elif header and recorded >= 0:
             line = header[0] + b"\n"
             place = find_header(line, self.path, whole_file=True)
-            self._reader = JsonlReader(self.path, ReadFile(self._real_path), place, line)
+            found = os.fstat(writer.fd)
+            file = ReadFile(self._real_path, identity_of(found))
+            self._reader = JsonlReader(self.path, file, place, line, found)
             self._exists = True
         if self._reader is not None and recorded > 0:
             data = b"\n".join(lines[:recorded]) + b"\n"
             batch = self._reader.take_written(writer.fd, start, data)
         elif self._reader is not None:
-            self._reader.look_again()
+            self._reader.look_again(writer.fd)
         if written.error is not None:
             outcome = "unknown" if written.sync_failed else "not-written"
             raise AppendError(self.path, written.error, outcome=outcome, recorded=max(recorded, 0))
@@ -269,7 +233,7 @@ class JsonlEventStore:
         async with self._turn:
             if self._reader is None or self._reader.migration is None:
                 return False
-            await self.acquire()
+            await self._become_writer()
             await self._take_growth()
             await self._migrate()
             return True
@@ -279,20 +243,13 @@ class JsonlEventStore:
         if reader is None or reader.migration is None:
             return
         async with reader.turn:
-            copy = partial(
-                copy_migrated,
-                place=reader.place,
-                index=reader.index,
-                migration=reader.migration,
-                size=reader.seen.size,
-            )
+            writer = self._usable_writer()
             try:
-                finished = await finish_in_thread(self._usable_writer().rewrite, copy, reader.seen.size)
+                finished = await finish_in_thread(writer.rewrite, reader.copy_migrated, reader.seen.size)
                 self._writer, moved = finished.result()
             except OSError as error:
                 raise AppendError(self.path, error) from error
-            place = find_header(moved.head, self.path, whole_file=False)
-            reader.take_rewritten(ReadFile(self._real_path), place, moved)
+            reader.take_rewritten(self._writer.fd, moved)
         if finished.cancelled is not None:
             raise finished.cancelled
 
@@ -314,7 +271,7 @@ class JsonlEventStore:
         if self._closed:
             return
         self._closed = True
-        async with self._turn, self._opening:
+        async with self._turn:
             try:
                 await self._release()
             except OSError as error:

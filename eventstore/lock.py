@@ -22,8 +22,7 @@ def same_file(fd: int, path: Path) -> bool:
         there = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
-    here = os.fstat(fd)
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+    return os.path.samestat(there, os.fstat(fd))
 
 
 def holder_pid(fd: int) -> int | None:

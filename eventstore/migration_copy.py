@@ -9,8 +9,7 @@ from msgspec import Struct
 from .header import HeaderPlace
 from .line_index import LineIndex
 from .migrations import Migration, migrate_header
-
-_WITNESS = 4096
+from .seen_file import WITNESS
 
 
 class MovedLines(Struct, frozen=True):
@@ -24,7 +23,7 @@ class MovedLines(Struct, frozen=True):
 
 
 def copy_migrated(
-    source: int, target: int, *, place: HeaderPlace, index: LineIndex, migration: Migration, size: int
+    source: int, target: int, place: HeaderPlace, index: LineIndex, migration: Migration, size: int
 ) -> MovedLines:
     """Write the first `size` bytes of `source` to `target` in version 3, and return where the entries stand.
 
@@ -55,4 +54,4 @@ def copy_migrated(
             if position <= place.offset:
                 head += witness
             position += len(line)
-    return MovedLines(head, offsets, lengths, at, witness[-_WITNESS:])
+    return MovedLines(head, offsets, lengths, at, witness[-WITNESS:])

@@ -43,8 +43,6 @@ class Migration:
         self._ids: list[str | None] = [None]  # by position among the parsed records; None for headers
         self._taken: set[str] = set()
         self._positions = array("I", [0])  # by sequence number
-        self._parents: list[str | None] = [None]  # by sequence number
-        self._last_id: str | None = None
 
     def admit(self, line: bytes) -> bytes:
         """Return the next record of the file in version 3; what is no entry comes back as it is."""
@@ -66,25 +64,21 @@ class Migration:
         self._taken.add(entry_id)
         self._ids.append(entry_id)
         self._positions.append(position)
-        self._parents.append(self._last_id)
         try:
-            changed = self.line(len(self._positions) - 1, line)
+            return self.line(len(self._positions) - 1, line)
         except ValueError:
             # It nests too deeply to be changed: a damaged line.
             self._ids[position] = None
             self._positions.pop()
-            self._parents.pop()
             return b"{"
-        self._last_id = entry_id
-        return changed
 
     def line(self, seq: int, line: bytes) -> bytes:
         """Return an entry that was admitted before in version 3, from its bytes in the file."""
         if not self._first:
             return _rename_hook_message(line)
-        position = self._positions[seq]
+        position, before = self._positions[seq], self._positions[seq - 1]
         changed = replace_field(line, "id", encode_json(self._ids[position]))
-        changed = replace_field(changed, "parentId", encode_json(self._parents[seq]))
+        changed = replace_field(changed, "parentId", encode_json(self._ids[before]))
         return _rename_hook_message(self._move_anchor(changed, position))
 
     def _move_anchor(self, line: bytes, position: int) -> bytes:

@@ -1,36 +1,36 @@
-"""Following a log by looking at it: often while it moves, seldom while it rests."""
+"""Waiting for more by looking: often while something moves, seldom while it rests."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable
 
-if TYPE_CHECKING:
-    from .abort import AbortSignal
-    from .store import EntryBatch, EventStore
+from .abort import AbortSignal
+from .store import EntryBatch, EventStore
 
-SHORTEST_WAIT = 0.02
-LONGEST_WAIT = 0.5
+_SHORTEST_WAIT = 0.02
+_LONGEST_WAIT = 0.5
 
 
-async def pause(seconds: float, signal: AbortSignal | None) -> None:
-    """Sleep. Raises `AbortError` as soon as the signal is aborted."""
-    if signal is None:
-        await asyncio.sleep(seconds)
-    else:
-        await signal.run(asyncio.sleep(seconds))
+async def until(there_is_more: Callable[[], Awaitable[bool]], signal: AbortSignal | None) -> None:
+    """Return when there is more. Raises `AbortError` as soon as the signal is aborted."""
+    if signal is not None:
+        signal.raise_if_aborted()
+    wait = _SHORTEST_WAIT
+    while not await there_is_more():
+        pause = asyncio.sleep(wait)
+        await (pause if signal is None else signal.run(pause))
+        wait = min(wait * 1.5, _LONGEST_WAIT)
 
 
 async def follow_by_polling(store: EventStore, after: int, signal: AbortSignal | None) -> AsyncIterator[EntryBatch]:
     """Yield entries after a position as they come; raises `AbortError`."""
-    wait = SHORTEST_WAIT
+
+    async def there_is_more() -> bool:
+        return store.version > after or await store.check()
+
     while True:
-        if store.version > after or await store.check():
-            wait = SHORTEST_WAIT
-            async for batch in store.read(after, signal=signal):
-                after = batch.first_seq + len(batch.envelopes) - 1
-                yield batch
-        else:
-            await pause(wait, signal)
-            wait = min(wait * 1.5, LONGEST_WAIT)
+        await until(there_is_more, signal)
+        async for batch in store.read(after, signal=signal):
+            after = batch.first_seq + len(batch.envelopes) - 1
+            yield batch

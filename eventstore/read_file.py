@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from .errors import SessionRewrittenError
+from .file_identity import FileIdentity, identity_of
 from .worker import run_in_thread
 
 _MAX_IDLE = 64
@@ -17,50 +19,57 @@ _NOWAIT = getattr(os, "RWF_NOWAIT", 0)
 _WOULD_BLOCK = {errno.EAGAIN, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
-class FileChangedError(Exception):
-    """Raised when the file at a path is not the one that was read before."""
+_idle: OrderedDict[ReadFile, None] = OrderedDict()
+# Loops in several threads share what is idle. Held while a descriptor is taken, given back or closed, never
+# while it is read; a fork waits for it, so that the child finds it free.
+_idle_lock = threading.Lock()
+os.register_at_fork(before=_idle_lock.acquire, after_in_parent=_idle_lock.release, after_in_child=_idle_lock.release)
 
 
 class ReadFile:
     """A file that is read by position. Its descriptor is closed when idle, and checked when opened again."""
 
-    _idle: ClassVar[OrderedDict[ReadFile, None]] = OrderedDict()
-
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, identity: FileIdentity | None = None) -> None:
+        """`identity`: of the file that is meant; by default the first that is opened."""
         self.path = path
         self._fd: int | None = None
-        self._identity: tuple[int, int] | None = None
+        self._identity = identity
         self._users = 0
 
     @contextlib.contextmanager
     def descriptor(self) -> Iterator[int]:
-        """Give the open descriptor. Raises `OSError`, and `FileChangedError` when another file stands there now."""
-        if self._fd is None:
-            self._fd = self._open()
-        ReadFile._idle.pop(self, None)
-        self._users += 1
+        """Give the open descriptor. Raises `OSError`, `SessionRewrittenError` when another file stands there now."""
+        with _idle_lock:
+            _idle.pop(self, None)
+            self._users += 1
         try:
+            if self._fd is None:
+                self._fd = self._open()
             yield self._fd
         finally:
-            self._users -= 1
-            if not self._users:
-                ReadFile._idle[self] = None
-                while len(ReadFile._idle) > _MAX_IDLE:
-                    next(iter(ReadFile._idle)).close()
+            with _idle_lock:
+                self._users -= 1
+                if not self._users and self._fd is not None:
+                    _idle[self] = None
+                while len(_idle) > _MAX_IDLE:
+                    next(iter(_idle))._close_unused()
 
     def _open(self) -> int:
         fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        stat = os.fstat(fd)
-        identity = stat.st_dev, stat.st_ino
+        identity = identity_of(os.fstat(fd))
         if self._identity is not None and identity != self._identity:
             os.close(fd)
-            raise FileChangedError(f"{self.path}: was replaced by another file")
+            raise SessionRewrittenError(self.path, "was replaced by another file")
         self._identity = identity
         return fd
 
     def close(self) -> None:
         """Close the descriptor; the next read opens the file again."""
-        ReadFile._idle.pop(self, None)
+        with _idle_lock:
+            self._close_unused()
+
+    def _close_unused(self) -> None:
+        _idle.pop(self, None)
         if self._fd is not None and not self._users:
             os.close(self._fd)
             self._fd = None

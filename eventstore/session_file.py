@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import AsyncIterable, Sequence
 from pathlib import Path
 
 from .errors import AppendError
 from .header import SessionHeader, encode_header
+from .temporary_name import temporary_name
 from .worker import finish_in_thread, run_in_thread
 from .writer import make_directory, sync_directory
+
+_NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
 async def write_session_file(path: Path, header: SessionHeader, batches: AsyncIterable[Sequence[bytes]]) -> None:
@@ -19,7 +21,7 @@ async def write_session_file(path: Path, header: SessionHeader, batches: AsyncIt
 
     Durable when it returns. Cancelled or failed, nothing is left of it. Raises `AppendError`.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = temporary_name(path)
     fd = -1
     try:
         try:
@@ -49,10 +51,17 @@ def _write(fd: int, lines: Sequence[bytes]) -> None:
 
 def _publish(fd: int, temporary: Path, path: Path) -> None:
     os.fsync(fd)
-    if path.exists():
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    os.rename(temporary, path)
     try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        # What another program makes between the look and the renaming is lost.
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        os.rename(temporary, path)
+    try:
+        temporary.unlink(missing_ok=True)
         sync_directory(path.parent)
     except OSError:
         path.unlink()

@@ -38,7 +38,7 @@ class EventStore(Protocol):
 
     @property
     def file_version(self) -> int:
-        """The version that the file has before a migration."""
+        """The version of the file as it is on the disk now: 3 after a migration."""
 
     @property
     def version(self) -> int:

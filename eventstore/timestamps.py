@@ -9,8 +9,8 @@ Clock = Callable[[], float]
 """Seconds since 1970, like `time.time`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_MS = -62_135_596_800_000  # the year 1 begins
-_LAST_MS = 253_402_300_799_999  # the year 9999 ends
+FIRST_MS = -62_135_596_800_000  # the year 1 begins
+LAST_MS = 253_402_300_799_999  # the year 9999 ends
 
 
 def instant_ms(value: object) -> float | None:
@@ -27,7 +27,7 @@ def instant_ms(value: object) -> float | None:
             moment = moment.replace(tzinfo=UTC)
         since = moment - _EPOCH
         value = (since.days * 86_400 + since.seconds) * 1000 + since.microseconds / 1000
-    if isinstance(value, int | float) and not isinstance(value, bool) and _FIRST_MS <= value <= _LAST_MS:
+    if isinstance(value, int | float) and not isinstance(value, bool) and FIRST_MS <= value <= LAST_MS:
         return float(value)
     return None
 

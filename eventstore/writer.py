@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -14,7 +13,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from .errors import SessionLockedError
+from .file_identity import FileIdentity, identity_of
 from .lock import holder_pid, same_file, try_lock
+from .temporary_name import temporary_name
 from .worker import forget_pool
 
 T = TypeVar("T")
@@ -22,8 +24,8 @@ T = TypeVar("T")
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
 # After a failed sync the system may call pages clean that are not on the disk. Who opens the file again in
-# this process writes them anew from the last durable end: (device, inode) -> offset.
-_doubtful: dict[tuple[int, int], int] = {}
+# this process writes them anew from the last durable end.
+_doubtful: dict[FileIdentity, int] = {}
 
 _writers: weakref.WeakSet[LogWriter] = weakref.WeakSet()
 
@@ -46,17 +48,13 @@ class LogWriter:
         self._created = created
         self._durable = durable
         self._synced = not created
-        self._torn = False
         self._durable_end = os.fstat(fd).st_size
         self.failed: OSError | None = None
         _writers.add(self)
 
     @classmethod
-    def open(cls, path: Path, *, durable: bool, create: bool) -> LogWriter | int | None:
-        """Open and lock the file. Returns the writer, or the holder's pid (None if not known) when it is locked.
-
-        `create`: the file must not exist yet. Raises `OSError`.
-        """
+    def open(cls, path: Path, *, durable: bool, create: bool) -> LogWriter:
+        """Open and lock the file; `create`: it must not exist yet. Raises `SessionLockedError`, `OSError`."""
         while True:
             flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
             if create:
@@ -65,30 +63,23 @@ class LogWriter:
             fd = os.open(path, flags, 0o600)
             try:
                 if not try_lock(fd):
-                    pid = holder_pid(fd)
-                    os.close(fd)
-                    return pid
-                if not same_file(fd, path):
-                    os.close(fd)
-                    continue
-                writer = cls(path, fd, durable=durable, created=create)
+                    raise SessionLockedError(path, holder_pid(fd))
+                if same_file(fd, path):
+                    return cls(path, fd, durable=durable, created=create)
             except BaseException:
-                _close_quietly(fd)
+                os.close(fd)
                 raise
-            return writer
+            os.close(fd)
 
     @property
     def is_doubtful(self) -> bool:
         """Whether a sync of this file failed in this process, so that what it shows may not be on the disk."""
-        if not _doubtful:
-            return False
-        stat = os.fstat(self.fd)
-        return (stat.st_dev, stat.st_ino) in _doubtful
+        return identity_of(os.fstat(self.fd)) in _doubtful
 
     def write_again(self) -> None:
         """Write what is doubtful once more, and sync it."""
         stat = os.fstat(self.fd)
-        start = _doubtful[stat.st_dev, stat.st_ino]
+        start = _doubtful[identity_of(stat)]
         # A second descriptor: with O_APPEND, Linux appends whatever the offset.
         fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         try:
@@ -98,7 +89,7 @@ class LogWriter:
             sync_directory(self.path.parent)
         finally:
             os.close(fd)
-        del _doubtful[stat.st_dev, stat.st_ino]
+        del _doubtful[identity_of(stat)]
 
     @property
     def size(self) -> int:
@@ -112,7 +103,7 @@ class LogWriter:
         is glued to a torn line. After an error whole lines stay, and the torn rest is cut off only while it is
         the end of the file.
         """
-        prefix = b"" if after_newline and not self._torn else b"\n"
+        prefix = b"" if after_newline else b"\n"
         data = memoryview(prefix + b"\n".join(lines) + b"\n")
         written, error = 0, None
         while written < len(data):
@@ -127,7 +118,6 @@ class LogWriter:
                 break
         end = self._position() if written else self.size
         start = end - written + len(prefix)
-        self._torn = False
         ends = list(accumulate((len(line) + 1 for line in lines), initial=0))
         recorded = sum(1 for stop in ends[1:] if stop <= written - len(prefix))
         if error is not None:
@@ -147,14 +137,10 @@ class LogWriter:
         return os.lseek(self.fd, 0, os.SEEK_CUR)
 
     def _cut_torn_rest(self, whole_end: int, end: int, written: int) -> None:
-        if not written or end <= whole_end:
-            return
-        self._torn = True
-        if self.size == end:
+        if written and end > whole_end and self.size == end:
             # Where the system refuses, it stays, as behind another program's lines.
             with contextlib.suppress(OSError):
                 os.ftruncate(self.fd, whole_end)
-                self._torn = False
 
     def sync(self) -> None:
         """Bring everything written to the disk. After a failure the writer takes no more work."""
@@ -174,8 +160,7 @@ class LogWriter:
         self._durable_end = self.size
 
     def _fail(self, error: OSError) -> None:
-        stat = os.fstat(self.fd)
-        _doubtful.setdefault((stat.st_dev, stat.st_ino), self._durable_end)
+        _doubtful.setdefault(identity_of(os.fstat(self.fd)), self._durable_end)
         self.failed = error
 
     def rewrite(self, copy: Callable[[int, int], T], size: int) -> tuple[LogWriter, T]:
@@ -186,7 +171,7 @@ class LogWriter:
         after any error, and when the old one is no longer of the `size` that was copied, the old one stands as
         it was. This writer is closed on success.
         """
-        temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.tmp")
+        temporary = temporary_name(self.path)
         fd = os.open(temporary, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             old = os.fstat(self.fd)
@@ -271,14 +256,6 @@ def _write_at(fd: int, data: bytes, offset: int) -> None:
     while view:
         written = os.pwrite(fd, view, offset)
         view, offset = view[written:], offset + written
-
-
-def _close_quietly(fd: int) -> None:
-    try:
-        os.close(fd)
-    except OSError:
-        # It was closed on the way that failed.
-        return
 
 
 def _close_in_child() -> None:

@@ -10,13 +10,12 @@ import msgspec
 from .content_blocks import IMAGE_NOT_SENT, Image, content_blocks, text_and_images
 from .llm_messages import convert_to_llm
 from .sendable import sendable_text
-from .tool_pairs import CallIds, Turn, pair_tool_calls
+from .tool_pairs import CallIds, Turn, pair_tool_calls, sendable_tool_name
 
 EMPTY_TOOL_RESULT = "(no output)"
 OPENING_PLACEHOLDER = "(The conversation begins with a reply; what came before it is not shown.)"
 
 _ID_LIMIT = 64
-_IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _THINKING = ("thinking", "redacted_thinking")
 _SIGNING_APIS = ("anthropic", "bedrock")
 
@@ -84,7 +83,8 @@ def _assistant(turn: Turn, ids: CallIds) -> tuple[list[dict[str, Any]], list[dic
             call_id = ids.take(block["id"])
             arguments = block.get("arguments")
             call_input = arguments if isinstance(arguments, dict) else {}
-            reply.append({"type": "tool_use", "id": call_id, "name": block["name"], "input": call_input})
+            name = sendable_tool_name(block["name"])
+            reply.append({"type": "tool_use", "id": call_id, "name": name, "input": call_input})
             result, result_images = _tool_result(call_id, next(answers))
             results.append(result)
             images += result_images
@@ -127,11 +127,9 @@ def _tool_result(call_id: str, result: dict[str, Any]) -> tuple[dict[str, Any], 
 def _blocks(parts: Sequence[str | Image]) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     for part in parts:
-        if isinstance(part, Image) and part.media_type in _IMAGE_TYPES:
+        if isinstance(part, Image):
             source = {"type": "base64", "media_type": part.media_type, "data": part.data}
             blocks.append({"type": "image", "source": source})
-        elif isinstance(part, Image):
-            blocks.append({"type": "text", "text": IMAGE_NOT_SENT})
         elif part.strip():
             blocks.append({"type": "text", "text": part})
     return blocks

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 IMAGE_NOT_SENT = "[image not included]"
+_SENDABLE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""What the providers take."""
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -14,6 +17,12 @@ class Image(msgspec.Struct, frozen=True):
 
     media_type: str
     data: str
+
+
+def text_field(fields: Mapping[str, Any], name: str) -> str:
+    """Return the string of this name, "" where there is none or something else."""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def content_blocks(content: Any) -> list[dict[str, Any]]:
@@ -29,14 +38,13 @@ def text_and_images(content: Any) -> list[str | Image]:
     """Return the text and the images of a message's content, in order; all other blocks are left out.
 
     Empty text is left out too. An image without its bytes (`blob:` names a file that we do not read, F-125)
-    or without a media type stands as the text `IMAGE_NOT_SENT`.
+    or of a type that providers do not take stands as the text `IMAGE_NOT_SENT`.
     """
     parts: list[str | Image] = []
     for block in content_blocks(content):
         kind = block.get("type")
         if kind == "text":
-            text = block.get("text")
-            if isinstance(text, str) and text:
+            if text := text_field(block, "text"):
                 parts.append(text)
         elif kind == "image":
             parts.append(_image(block) or IMAGE_NOT_SENT)
@@ -48,6 +56,6 @@ def _image(block: dict[str, Any]) -> Image | None:
     media_type = block.get("mimeType") or block.get("mediaType")
     if not isinstance(data, str) or not data or data.startswith("blob:"):
         return None
-    if not isinstance(media_type, str) or not media_type.startswith("image/"):
+    if not isinstance(media_type, str) or media_type not in _SENDABLE_TYPES:
         return None
     return Image(media_type, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..eventstore.entries import (
     BranchSummaryEntry,
@@ -64,10 +64,7 @@ def context_window(tree: Tree, states: PathState, leaf: int) -> ContextWindow:
     compaction = states.compaction(record.cut) if record.cut else None
     if compaction is None:
         return ContextWindow(record, 0, _speaking(tree, after))
-    kept = [] if record.cut in states.without_kept else _kept(tree, record.cut, compaction.first_kept_entry_id)
-    if not kept and tree.find(compaction.first_kept_entry_id or ""):
-        states.without_kept.add(record.cut)
-    return ContextWindow(record, record.cut, _speaking(tree, kept) + _speaking(tree, after))
+    return ContextWindow(record, record.cut, _speaking(tree, states.kept(record.cut)) + _speaking(tree, after))
 
 
 def _up_to(tree: Tree, seq: int, end: int) -> list[int]:
@@ -78,21 +75,6 @@ def _up_to(tree: Tree, seq: int, end: int) -> list[int]:
         found.append(seq)
         seq = parents[seq]
     return found
-
-
-def _kept(tree: Tree, compaction: int, first_kept_id: str | None) -> list[int]:
-    """Entries from above a compaction up to its first kept one; none where that is not on the path (C-32)."""
-    first = tree.find(first_kept_id) if first_kept_id is not None else 0
-    if not first or first == compaction or (tree.ordered and first > compaction):
-        return []
-    found = []
-    seq = tree.parents[compaction]
-    while seq != ROOT and (seq >= first or not tree.ordered):
-        found.append(seq)
-        if seq == first:
-            return found
-        seq = tree.parents[seq]
-    return []
 
 
 def _speaking(tree: Tree, upwards: Sequence[int]) -> list[int]:
@@ -162,21 +144,13 @@ def _milliseconds(entry: SessionEntry) -> int:
     return int(instant) if instant is not None else 0
 
 
-class _LastEntry:
-    """The type of `LAST_ENTRY`."""
-
-
-LAST_ENTRY = _LastEntry()
-"""Stands for a leaf that is not given: the last entry (C-03)."""
-
-
 def build_session_context(
     entries: Sequence[SessionEntry],
-    leaf_id: str | _LastEntry | None = LAST_ENTRY,
+    leaf_id: str | UnsetType | None = UNSET,
     *,
     keep_failed_turns: bool = False,
 ) -> SessionContext:
-    """Return the context of a leaf in a list of entries; an unknown leaf reads as the last entry (C-01..C-04)."""
+    """Return the context of a leaf in a list of entries; unknown or not given, it is the last one (C-01..C-04)."""
     tree = Tree()
     states = PathState(tree)
     if entries:

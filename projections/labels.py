@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..eventstore.entries import LabelEntry
-from ..eventstore.envelope import Envelope, Envelopes
+from ..eventstore.envelope import Envelopes
+from .projection import Projection
 
 
-class Labels:
+class Labels(Projection):
     """Target id to label, in the order in which the labels were first set; deleting starts anew (T-62)."""
 
     def __init__(self) -> None:
@@ -16,13 +15,8 @@ class Labels:
         self.targets: list[tuple[int, str | None]] = []
         """Each label entry with its target, for the report."""
 
-    def apply(self, seq: int, envelope: Envelope) -> None:
-        """Take in one recorded entry."""
-        self.apply_batch(seq, [envelope])
-
-    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
-        """Take in recorded entries in order."""
-        for index, label in Envelopes.of(envelopes).states:
+    def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
+        for index, label in envelopes.states:
             if not isinstance(label, LabelEntry):
                 continue
             self.targets.append((first_seq + index, label.target_id))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 
@@ -14,15 +12,14 @@ from ..eventstore.catalogue import SessionInfo, catalogue
 from ..eventstore.catalogue_cache import CatalogueCache
 from ..eventstore.directories import PathLike, default_sessions_dir
 from ..eventstore.errors import SessionTreeError
-from ..eventstore.header import SessionHeader, make_header
 from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.log import log_event
+from ..eventstore.turns import Turns
 from .projector import Projector
 from .tree import Tree
 
 Progress = Callable[[int, int], None]
 
-_TURN = 0.001
 _STEP = 1000
 
 
@@ -44,19 +41,14 @@ async def list_sessions(
     cache = CatalogueCache(directory)
     known = await cache.load()
     infos = await catalogue(directory, cwd=cwd, known=known, progress=progress, signal=signal)
-    scanned = dict(known)
-    rows = infos if limit is None else infos[:limit]
-    for number, info in enumerate(rows):
+    for number, info in enumerate(infos[:limit]):
         if info.fault is None and info.message_count is None:
-            rows[number] = await count(info, signal)
+            infos[number] = await count(info, signal)
             if progress is not None:
-                progress(number + 1, len(rows))
-    infos[: len(rows)] = rows
+                progress(number + 1, len(infos[:limit]))
     fresh = {info.path: info for info in infos}
     if any(known.get(path) != info for path, info in fresh.items()):
-        if cwd is None:
-            scanned = {}
-        await _remember(cache, {**scanned, **fresh})
+        await _remember(cache, fresh if cwd is None else {**known, **fresh})
     return infos
 
 
@@ -71,7 +63,7 @@ async def _remember(cache: CatalogueCache, infos: dict[Path, SessionInfo]) -> No
 async def count(info: SessionInfo, signal: AbortSignal | None = None) -> SessionInfo:
     """Scan one session for its name and counts; a file that cannot be read any more gets a fault."""
     try:
-        store = await JsonlEventStore.open(info.path, header_of_new=_no_header)
+        store = await JsonlEventStore.open(info.path)
         try:
             projector = Projector(store)
             await projector.catch_up(signal)
@@ -94,17 +86,10 @@ async def count(info: SessionInfo, signal: AbortSignal | None = None) -> Session
 async def _count_entries(tree: Tree, signal: AbortSignal | None) -> tuple[int, int]:
     """Return how many messages there are, and how many entries without children."""
     messages = branches = 0
-    turn_ends = perf_counter() + _TURN
+    turns = Turns(signal)
     for number, seq in enumerate(tree.live()):
         messages += tree.kind(seq).type == "message"
         branches += not tree.children(seq)
-        if number % _STEP == 0 and perf_counter() > turn_ends:
-            if signal is not None:
-                signal.raise_if_aborted()
-            await asyncio.sleep(0)
-            turn_ends = perf_counter() + _TURN
+        if number % _STEP == 0 and turns.over:
+            await turns.next()
     return messages, branches
-
-
-def _no_header() -> SessionHeader:
-    return make_header("", "", "")

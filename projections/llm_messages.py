@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .content_blocks import content_blocks
+from .content_blocks import content_blocks, text_field
 from .sendable import sendable_copy
 
 BRANCH_SUMMARY_INTRO = (
@@ -60,20 +60,22 @@ def _passed(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _tool_result(message: dict[str, Any]) -> list[dict[str, Any]]:
     if message.get("prunedAt") is not None:
-        text = "".join(_text(b, "text") for b in content_blocks(message.get("content")) if b.get("type") == "text")
+        text = "".join(
+            text_field(b, "text") for b in content_blocks(message.get("content")) if b.get("type") == "text"
+        )
         message["content"] = [_text_block(text or PRUNED_RESULT)]
     return _passed(message)
 
 
 def _branch_summary(message: dict[str, Any]) -> list[dict[str, Any]]:
-    summary = _text(message, "summary")
+    summary = text_field(message, "summary")
     if not summary:  # an empty one says nothing (C-22)
         return []
     return [_made("user", message, [_text_block(_summary_text(BRANCH_SUMMARY_INTRO, summary))])]
 
 
 def _compaction_summary(message: dict[str, Any]) -> list[dict[str, Any]]:
-    text = _summary_text(COMPACTION_SUMMARY_INTRO, _text(message, "summary"))
+    text = _summary_text(COMPACTION_SUMMARY_INTRO, text_field(message, "summary"))
     images = [block for block in content_blocks(message.get("images")) if block.get("type") == "image"]
     return [_made("user", message, [_text_block(text), *images])]
 
@@ -86,18 +88,18 @@ def _custom(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _bash_execution(message: dict[str, Any]) -> list[dict[str, Any]]:
-    return _execution(message, f"{BASH_INTRO} {_code_span(_text(message, 'command'))}")
+    return _execution(message, f"{BASH_INTRO} {_code_span(text_field(message, 'command'))}")
 
 
 def _python_execution(message: dict[str, Any]) -> list[dict[str, Any]]:
-    code = _fenced(_text(message, "code"), "python")
+    code = _fenced(text_field(message, "code"), "python")
     return _execution(message, f"{PYTHON_INTRO}\n{code}\n{PYTHON_OUTPUT}")
 
 
 def _execution(message: dict[str, Any], intro: str) -> list[dict[str, Any]]:
     if message.get("excludeFromContext"):
         return []
-    output, path, code = _text(message, "output"), _text(message, "fullOutputPath"), message.get("exitCode")
+    output, path, code = text_field(message, "output"), text_field(message, "fullOutputPath"), message.get("exitCode")
     lines = [intro, _fenced(output) if output else NO_OUTPUT]
     if message.get("cancelled"):
         lines.append(CANCELLED_NOTE)
@@ -114,12 +116,12 @@ def _file_mention(message: dict[str, Any]) -> list[dict[str, Any]]:
     images: list[dict[str, Any]] = []
     files = message.get("files")
     for file in content_blocks(files) if isinstance(files, list) else []:
-        path, image = _text(file, "path"), file.get("image")
+        path, image = text_field(file, "path"), file.get("image")
         if isinstance(image, dict):
             names.append(_file_element(path, IMAGE_FILE_BODY))
             images.append({"type": "image", **image})
         else:
-            texts.append(_file_element(path, _text(file, "content")))
+            texts.append(_file_element(path, text_field(file, "content")))
     converted = []
     if texts:
         converted.append(_made("developer", message, [_text_block(_reminder(FILE_MENTION_INTRO, texts))]))
@@ -134,11 +136,6 @@ def _made(role: str, source: dict[str, Any], content: list[dict[str, Any]]) -> d
     if "timestamp" in source:
         made["timestamp"] = source["timestamp"]
     return made
-
-
-def _text(holder: dict[str, Any], key: str) -> str:
-    value = holder.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _text_block(text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from .content_blocks import IMAGE_NOT_SENT, Image, content_blocks, text_and_images
 from .llm_messages import convert_to_llm
 from .sendable import sendable_text
-from .tool_pairs import CallIds, Turn, pair_tool_calls
+from .tool_pairs import CallIds, Turn, pair_tool_calls, sendable_tool_name
 
 EMPTY_TOOL_RESULT = "(no output)"
 IMAGES_ONLY_RESULT = "(the result is shown in the next user message)"
@@ -63,7 +63,7 @@ def _assistant(turn: Turn, parts: list[str | Image], ids: CallIds) -> list[dict[
     blocks = [block for block in content_blocks(turn.message["content"]) if block.get("type") == "toolCall"]
     for block, result in zip(blocks, turn.results, strict=True):
         call_id = ids.take(block["id"])
-        function = {"name": block["name"], "arguments": _arguments(block.get("arguments"))}
+        function = {"name": sendable_tool_name(block["name"]), "arguments": _arguments(block.get("arguments"))}
         calls.append({"id": call_id, "type": "function", "function": function})
         result_parts = text_and_images(result["content"])
         result_images = [part for part in result_parts if isinstance(part, Image)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -19,7 +19,8 @@ from ..eventstore.entries import (
     ThinkingLevelChangeEntry,
     TtsrInjectionEntry,
 )
-from ..eventstore.envelope import Envelope, Envelopes, StateEnvelope
+from ..eventstore.envelope import Envelopes, StateEnvelope
+from .projection import Projection
 from .service_tier import normalise_service_tier
 from .tree import ROOT, Tree
 
@@ -67,7 +68,7 @@ class PathRecord(Struct, frozen=True):
         return list(dict.fromkeys(name for names in reversed(groups) for name in names))
 
 
-class PathState:
+class PathState(Projection):
     """The record that holds at each entry. Takes in each batch after the tree did."""
 
     def __init__(self, tree: Tree) -> None:
@@ -80,16 +81,10 @@ class PathState:
         self._model_seqs: list[int] = [0]
         self._models: list[str | None] = [None]
         self._settled = True
-        self.without_kept: set[int] = set()
-        """Compactions whose first kept entry was looked for on their path, and is not there."""
+        # Compactions whose first kept entry was looked for on their path, and is not there.
+        self._without_kept: set[int] = set()
 
-    def apply(self, seq: int, envelope: Envelope) -> None:
-        """Take in one recorded entry."""
-        self.apply_batch(seq, [envelope])
-
-    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
-        """Take in recorded entries in order."""
-        envelopes = Envelopes.of(envelopes)
+    def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         self._settled = self._settled and self._tree.settled
         if not self._settled:
             self._fold_one_by_one(first_seq, envelopes, 0, len(envelopes))
@@ -191,7 +186,7 @@ class PathState:
                 if last == len(self._record_at) and tree.settled:
                     self._record_at = record_at
                     self._settled = True
-                    self.without_kept.clear()
+                    self._without_kept.clear()
 
     def _folded_at(self, seq: int, above: int) -> int:
         if (entry := self._folded.get(seq)) is not None:
@@ -212,6 +207,28 @@ class PathState:
         """Return the anchor of a compaction (without its text), None for what is no whole compaction."""
         entry = self._folded.get(seq)
         return entry if isinstance(entry, CompactionEntry) else None
+
+    def kept(self, seq: int) -> list[int]:
+        """Return the entries above a compaction up to its first kept one, nearest first.
+
+        None where that is unknown, on another branch, or not before the compaction (C-32). Costs what it
+        returns, but for the first look for one that is not there.
+        """
+        tree, compaction = self._tree, self.compaction(seq)
+        if compaction is None or compaction.first_kept_entry_id is None:
+            return []
+        first = tree.find(compaction.first_kept_entry_id)
+        if not first or seq in self._without_kept:
+            return []
+        found = []
+        for above in tree.ancestors(tree.parents[seq]):
+            found.append(above)
+            if above == first:
+                return found
+            if tree.ordered and above < first:
+                break
+        self._without_kept.add(seq)
+        return []
 
     def last_model_change_role(self, seq: int) -> str | None:
         """Return the role of the newest model change at or above an entry (T-32)."""

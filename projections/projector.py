@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
-from time import perf_counter
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.envelope import Envelopes
 from ..eventstore.report import Fault, Report
 from ..eventstore.store import EntryBatch, EventStore
+from ..eventstore.turns import Turns
 from .labels import Labels
 from .path_state import PathState
+from .projection import Projection
 from .session_name import SessionName
 from .tree import Tree
 from .usage import UsageTotals
-
-_TURN = 0.001
 
 
 class Projector:
@@ -30,7 +28,7 @@ class Projector:
         self.labels = Labels()
         self.usage = UsageTotals()
         self.name = SessionName(store.header)
-        self._projections = (self.tree, self.states, self.labels, self.usage, self.name)
+        self._projections: tuple[Projection, ...] = (self.tree, self.states, self.labels, self.usage, self.name)
 
     def apply(self, batch: EntryBatch) -> None:
         """Fold the next batch; what was folded before is passed over."""
@@ -48,12 +46,11 @@ class Projector:
         """Fold everything that the store holds by now. Raises `AbortError`, and what reading raises."""
         async for batch in self._store.read(self.position, signal=signal):
             self.apply(batch)
-        turn_ends = perf_counter() + _TURN
+        turns = Turns(signal)
         for settling in (self.tree.settle_in_steps, self.states.settle_in_steps):
             for _ in settling():
-                if perf_counter() > turn_ends:
-                    await asyncio.sleep(0)
-                    turn_ends = perf_counter() + _TURN
+                if turns.over:
+                    await turns.next()
 
     def report(self) -> Report:
         """Return all faults that are found without decoding bodies, by line."""

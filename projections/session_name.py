@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..eventstore.entries import SessionInfoEntry, TitleChangeEntry
-from ..eventstore.envelope import Envelope, Envelopes
+from ..eventstore.envelope import Envelopes
 from ..eventstore.header import SessionHeader
+from .projection import Projection
 
 
-class SessionName:
+class SessionName(Projection):
     """`name` is trimmed; None where the session has none. A title slot is part of the header."""
 
     def __init__(self, header: SessionHeader) -> None:
@@ -17,13 +16,8 @@ class SessionName:
         self.entries: list[int] = []
         """Numbers of the entries that hold a name."""
 
-    def apply(self, seq: int, envelope: Envelope) -> None:
-        """Take in one recorded entry."""
-        self.apply_batch(seq, [envelope])
-
-    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
-        """Take in recorded entries in order."""
-        for index, state in Envelopes.of(envelopes).states:
+    def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
+        for index, state in envelopes.states:
             if isinstance(state, SessionInfoEntry):
                 name = state.name
             elif isinstance(state, TitleChangeEntry):

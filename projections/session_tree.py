@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from time import perf_counter
 
 from msgspec import Struct, field
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.entries import SessionEntry
+from ..eventstore.turns import Turns
 from .tree import ROOT, Tree
-
-_TURN = 0.001
 
 
 class SessionTreeNode(Struct, frozen=True, eq=False, gc=False):
@@ -33,16 +30,13 @@ async def build_tree(
     """Return the roots in file order, with all that hangs on them. Raises `AbortError`."""
     roots: list[SessionTreeNode] = []
     stack = [(ROOT, roots)]
-    turn_ends = perf_counter() + _TURN
+    turns = Turns(signal)
     while stack:
         seq, nodes = stack.pop()
         for child in tree.ordered_children(seq):
             node = SessionTreeNode(entries[child], [], labels.get(tree.ids[child]))
             nodes.append(node)
             stack.append((child, node.children))
-        if perf_counter() > turn_ends:
-            if signal is not None:
-                signal.raise_if_aborted()
-            await asyncio.sleep(0)
-            turn_ends = perf_counter() + _TURN
+        if turns.over:
+            await turns.next()
     return roots

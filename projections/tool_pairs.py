@@ -99,6 +99,14 @@ class Turn(msgspec.Struct, frozen=True):
     results: list[dict[str, Any]]
 
 
+def _nearest(places: list[tuple[int, int]]) -> tuple[int, int]:
+    """Take the first call of the last turn: results come in the calls' order."""
+    at = len(places) - 1
+    while at and places[at - 1][0] == places[-1][0]:
+        at -= 1
+    return places.pop(at)
+
+
 def pair_tool_calls(messages: Sequence[dict[str, Any]]) -> list[Turn]:
     """Put every tool result with the call that it answers, whatever stands between, as providers demand.
 
@@ -119,12 +127,12 @@ def pair_tool_calls(messages: Sequence[dict[str, Any]]) -> list[Turn]:
             if not isinstance(call_id, str):
                 unmatched[index] = None
             elif places := waiting.get(call_id):
-                answers[places.pop()] = message
+                answers[_nearest(places)] = message
             else:
                 unmatched[index] = call_id
     for index, early_id in list(unmatched.items()):
         if early_id is not None and (places := waiting.get(early_id)):
-            answers[places.pop()] = messages[index]
+            answers[places.pop(0)] = messages[index]
             del unmatched[index]
 
     turns: list[Turn] = []
@@ -138,6 +146,11 @@ def pair_tool_calls(messages: Sequence[dict[str, Any]]) -> list[Turn]:
         elif index in unmatched:
             turns.append(Turn(_orphan_as_user(message), []))
     return turns
+
+
+def sendable_tool_name(name: str) -> str:
+    """Return a tool's name as a provider takes it: of `[a-zA-Z0-9_-]`, at most 64 long."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 
 
 class CallIds:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import ne
 
-from ..eventstore.envelope import Envelope
+from ..eventstore.envelope import Envelopes
 from .id_index import IdIndex
 from .kinds import Kind, KindTable
+from .projection import Projection
 from .time_column import TimeColumn
 from .tree_settling import SettledTree, settle_tree
 
@@ -17,7 +18,7 @@ ROOT = 0
 """The number above all roots. Entries are numbered from 1 in file order."""
 
 
-class Tree:
+class Tree(Projection):
     """Parents, children and ids of all recorded entries.
 
     A parent that comes after its child, a duplicate id or an own parent only marks the tree unsettled; the
@@ -57,12 +58,7 @@ class Tree:
         """The number of entries; lines whose id stands again later are not counted."""
         return self.last_seq - len(self._replaced)
 
-    def apply(self, seq: int, envelope: Envelope) -> None:
-        """Take in one recorded entry."""
-        self.apply_batch(seq, [envelope])
-
-    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
-        """Take in recorded entries in order."""
+    def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         ids = [envelope.id for envelope in envelopes]
         named = [envelope.parent_id for envelope in envelopes]
         self._kind_numbers.extend(self._kinds.numbers(envelopes))

@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from ..eventstore.entries import BranchSummaryEntry, CompactionEntry, Number
-from ..eventstore.envelope import NO_ORCHESTRATION, Envelope, Envelopes, UsageEnvelope, usage_of
+from ..eventstore.envelope import NO_ORCHESTRATION, Envelopes, UsageEnvelope, usage_of
+from .projection import Projection
 
 
 class Usage(Struct, frozen=True):
@@ -26,7 +27,7 @@ class Usage(Struct, frozen=True):
     orchestration_cache_read: Number = 0
 
 
-class UsageTotals:
+class UsageTotals(Projection):
     """Sums what assistant messages, `task` results, compactions and branch summaries say they used."""
 
     def __init__(self) -> None:
@@ -37,13 +38,7 @@ class UsageTotals:
         """A snapshot (T-98)."""
         return Usage(*self._sums)
 
-    def apply(self, seq: int, envelope: Envelope) -> None:
-        """Take in one recorded entry."""
-        self.apply_batch(seq, [envelope])
-
-    def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
-        """Take in recorded entries in order."""
-        envelopes = Envelopes.of(envelopes)
+    def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         usages = envelopes.usages
         for _, state in envelopes.states:
             if isinstance(state, CompactionEntry | BranchSummaryEntry):

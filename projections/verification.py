@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
-from time import perf_counter
 
 import msgspec
 
@@ -13,13 +11,13 @@ from ..eventstore.entries import KNOWN_TYPES, KnownEntry, SessionEntry, UnknownE
 from ..eventstore.json_text import decode_json
 from ..eventstore.report import Fault, Report
 from ..eventstore.store import EventStore
+from ..eventstore.turns import Turns
 from .path_checks import PathChecks, PathFault
 from .projector import Projector
 
 Progress = Callable[[int, int], None]
 
 _SLICE = 64
-_TURN = 0.001
 
 
 async def verify(
@@ -39,10 +37,8 @@ async def verify(
     tree, last = projector.tree, projector.position
     checks = PathChecks(tree)
     found: list[PathFault] = []
-    turn_ends = perf_counter() + _TURN
+    turns = Turns(signal)
     for start in range(1, last + 1, _SLICE):
-        if signal is not None:
-            signal.raise_if_aborted()
         seqs = range(start, min(start + _SLICE, last + 1))
         lines = store.read_lines_now(seqs)
         for seq, line in zip(seqs, lines if lines is not None else await store.read_lines(seqs), strict=True):
@@ -50,19 +46,15 @@ async def verify(
             found += _line_faults(seq, line, entry)
             if not tree.is_replaced(seq):
                 checks.take(seq, entry)
-        if perf_counter() > turn_ends:
+        if turns.over:
             if progress is not None:
                 progress(seqs.stop - 1, last)
-            await asyncio.sleep(0)
-            turn_ends = perf_counter() + _TURN
+            await turns.next()
     for fault in checks.faults_in_steps():
         if fault is not None:
             found.append(fault)
-        if perf_counter() > turn_ends:
-            if signal is not None:
-                signal.raise_if_aborted()
-            await asyncio.sleep(0)
-            turn_ends = perf_counter() + _TURN
+        if turns.over:
+            await turns.next()
     faults = [Fault(store.line_number(seq), kind, tree.ids[seq], detail) for seq, kind, detail in found]
     return Report(sorted([*projector.report().faults, *faults], key=lambda fault: fault.line))
 
@@ -82,4 +74,4 @@ def _what_is_wrong(line: bytes) -> str:
         msgspec.convert({**fields, "parentId": None, "timestamp": None}, KnownEntry)
     except msgspec.ValidationError as error:
         return str(error)
-    return "Expected a string - at `$.message.role`"
+    raise AssertionError("what converts is no unknown entry")

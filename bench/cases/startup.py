@@ -13,6 +13,7 @@ _RUNS = 10
 _SCRIPTS = {
     "the interpreter alone": ("pass", None),
     "import sessiontree": ("import sessiontree", Target("≤", 120, judged="median")),
+    "from sessiontree import SessionManager": ("from sessiontree import SessionManager", None),
     "sessiontree --help": (
         "import sys; sys.argv[0] = 'sessiontree'; from sessiontree.app.cli import main; main()",
         Target("≤", 150, judged="median"),

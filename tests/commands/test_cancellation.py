@@ -278,3 +278,32 @@ async def test_the_path_of_a_leaf_on_its_way_is_its_recorded_part(locked: Locked
     await append
     assert session.path_ids() == ["a", "b", "c"]
     await session.close()
+
+
+async def test_when_nobody_waits_any_more_the_lock_is_not_waited_for(locked: Locked, records: Records) -> None:
+    """D4, D8: a cancelled append is gone; closing and the next append do not inherit its wait."""
+    session, holder = locked
+    append = start(session, "c")
+    await asyncio.sleep(0.05)
+    append.cancel()
+    async with asyncio.timeout(5):
+        await session.close()
+    before = len(records(holder))
+    await holder.append_message({"role": "user", "content": "still the writer"})
+    assert len(records(holder)) == before + 1
+    await holder.close()
+
+
+async def test_an_append_right_after_the_last_one_was_cancelled_is_recorded(locked: Locked, records: Records) -> None:
+    """D4: the end of one wait is the beginning of the next."""
+    session, holder = locked
+    append = start(session, "c")
+    await asyncio.sleep(0.05)
+    append.cancel()
+    await asyncio.sleep(0)
+    later = start(session, "d")
+    await asyncio.sleep(0.05)
+    await holder.close()
+    await later
+    assert (records(session)[-1]["id"], records(session)[-1]["parentId"]) == ("d", "b")
+    await session.close()

@@ -120,3 +120,38 @@ def test_content_that_changes_on_its_way_to_json_is_still_the_same() -> None:
     """NaN becomes null, keys become strings: a second call with the same values says the same."""
     draft = drafts.custom_entry("note", {1: float("nan"), "x": "\ud800"})
     assert draft.is_content_of(draft.line("me", None, "now"))
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        drafts.compaction("s", "a", 10, None, "yes", None, None),  # type: ignore[arg-type]
+        drafts.compaction("s", "a", 10, None, None, 5, None),  # type: ignore[arg-type]
+        drafts.thinking_level_change(5, None),  # type: ignore[arg-type]
+        drafts.mode_change("plan", [1]),  # type: ignore[arg-type]
+        drafts.model_change("a/b", 5),  # type: ignore[arg-type]
+        drafts.service_tier_change(["x"]),  # type: ignore[arg-type]
+    ],
+)
+def test_what_would_be_read_as_a_bad_body_is_not_written(draft: Draft) -> None:
+    """F-40..F-56: an entry that our own reader does not know again has no effect."""
+    with pytest.raises(InvalidEntryError, match="wrong kind"):
+        draft.line("id", None, "2026-01-05T10:00:00.000Z")
+
+
+def test_nesting_has_a_limit_of_its_own() -> None:
+    """D15: how deep can be read depends on who reads; what is written can be read by all."""
+
+    def nested(levels: int) -> Draft:
+        value: object = "x"
+        for _ in range(levels):
+            value = [value]
+        return drafts.custom_entry("deep", value)
+
+    assert nested(drafts.MOST_NESTED - 2).line("id", None, "t")
+    with pytest.raises(InvalidEntryError, match="nests deeper"):
+        nested(drafts.MOST_NESTED + 1).line("id", None, "t")
+
+
+def test_many_containers_side_by_side_are_no_nesting() -> None:
+    assert drafts.custom_entry("wide", [[] for _ in range(5000)]).line("id", None, "t")

@@ -203,3 +203,46 @@ async def test_a_new_session_whose_file_another_program_made_refuses_to_write(tm
         with pytest.raises(SessionRewrittenError):
             await chain(session, "a")
         assert path.read_bytes() == before
+
+
+async def test_reads_go_on_while_the_session_is_loaded_anew(make_file: Make) -> None:
+    """D5: whoever reads meanwhile gets the old content or the new, and no error."""
+    writer = await make_file()
+    await chain(writer, "a", "b")
+    path = Path(str(writer.session_file))
+    await writer.close()
+    reader = await SessionManager.open(path, read_only=True)
+    stop = False
+
+    async def keep_reading() -> int:
+        count = 0
+        while not stop:
+            assert len(await reader.get_entries()) == 2
+            assert [entry.id for entry in await reader.get_branch()] == ["a", "b"]
+            count += 1
+            await asyncio.sleep(0)
+        return count
+
+    tasks = [asyncio.ensure_future(keep_reading()) for _ in range(4)]
+    for _ in range(10):
+        replaced(path, path.read_bytes())
+        await reader.refresh()
+        await asyncio.sleep(0.002)
+    stop = True
+    assert all([await task for task in tasks])
+    assert reader.generation == 10
+    await reader.close()
+
+
+async def test_many_readers_of_one_rewrite_load_it_once(make_file: Make) -> None:
+    """D5: one rewrite, one generation."""
+    writer = await make_file()
+    await chain(writer, "a", "b")
+    path = Path(str(writer.session_file))
+    await writer.close()
+    reader = await SessionManager.open(path, read_only=True)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b'"a"', b'"c"'))
+    await asyncio.gather(*(reader.get_entries() for _ in range(20)))
+    assert reader.generation == 1
+    await reader.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -142,6 +143,40 @@ async def test_a_torn_rest_that_cannot_be_cut_stays(
     await store.append([entry_line("d")])
     assert path.read_bytes().endswith(entry_line("c")[:25] + b"\n" + entry_line("d") + b"\n")
     await check_against_the_file(store)
+
+
+@pytest.mark.parametrize("foreign", [None, b"\n", b'"}}\n'])
+async def test_what_follows_a_torn_rest_stands_on_a_line_of_its_own(
+    session_file: SessionFile,
+    entry_line: Line,
+    open_store: OpenStore,
+    durable: bool,
+    disk_of: DiskOf,
+    check_against_the_file: Check,
+    monkeypatch: pytest.MonkeyPatch,
+    foreign: bytes | None,
+) -> None:
+    """D4: wherever it was torn, and whoever ended it meanwhile."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    for room in (*range(6), *range(len(entry_line("b")) - 3, len(entry_line("b")) + 4)):
+        path = session_file(entry_line("a"), name=f"{room}.jsonl")
+        disk = disk_of(path)
+        store = await open_store(path, durable=durable)
+        await store.append([])
+        disk.room = room
+        with pytest.raises(AppendError):
+            await store.append([entry_line("b"), entry_line("c")])
+        disk.room = None
+        if foreign is not None:
+            disk.foreign(foreign)
+        await store.append([entry_line("d")])
+        assert path.read_bytes().endswith(b"\n" + entry_line("d") + b"\n")
+        assert json.loads((await store.read_lines([store.version]))[0])["id"] == "d"
+        await check_against_the_file(store)
 
 
 async def test_a_short_write_is_not_continued_behind_another_program(

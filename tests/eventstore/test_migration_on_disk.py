@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree.eventstore import jsonl_store
+from sessiontree.eventstore import jsonl_reader
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import AppendError, SessionLockedError
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
@@ -214,7 +214,7 @@ async def test_after_a_failure_the_old_file_stands_and_no_other_is_left(
     store = await open_store(path)
     before = await read_all(store)
     error = OSError(errno.EPERM if step == "replace" else errno.ENOSPC, "refused")
-    target: tuple[Any, str] = (jsonl_store, "copy_migrated") if step == "copy" else (os, step)
+    target: tuple[Any, str] = (jsonl_reader, "copy_migrated") if step == "copy" else (os, step)
     with monkeypatch.context() as patch:
         patch.setattr(*target, fail_with(error))
         with pytest.raises(AppendError) as caught:

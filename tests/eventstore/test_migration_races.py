@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree.eventstore import jsonl_store, lock, read_file, writer
+from sessiontree.eventstore import jsonl_reader, lock, read_file, writer
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import AppendError, SessionRewrittenError
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
@@ -130,7 +130,7 @@ async def test_a_program_that_writes_during_the_copy_loses_nothing(
         return moved
 
     with monkeypatch.context() as patch:
-        patch.setattr(jsonl_store, "copy_migrated", copy)
+        patch.setattr(jsonl_reader, "copy_migrated", copy)
         with pytest.raises(AppendError, match="another program"):
             await store.append([entry_line("new")])
     assert path.read_bytes() == old + entry_line("foreign") + b"\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 
 from sessiontree.eventstore import jsonl_reader, read_file
 from sessiontree.eventstore.envelope import Envelope
+from sessiontree.eventstore.errors import SessionRewrittenError
 from sessiontree.eventstore.header import make_header
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
-from sessiontree.eventstore.read_file import FileChangedError, ReadFile
+from sessiontree.eventstore.read_file import ReadFile
 
 OpenStore = Callable[..., Awaitable[JsonlEventStore]]
 SessionFile = Callable[..., Path]
@@ -145,6 +147,38 @@ async def test_a_descriptor_in_use_is_not_closed(
     assert [[envelope.id for envelope in envelopes] for envelopes in found] == [[f"e{number}"] for number in range(80)]
 
 
+def test_a_descriptor_that_another_thread_takes_for_idle_is_not_closed_under_its_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D2: sessions on two loops in two threads share the idle descriptors."""
+    for name in ("mine", "other"):
+        (tmp_path / name).write_bytes(name.encode())
+    mine, other = ReadFile(tmp_path / "mine"), ReadFile(tmp_path / "other")
+    with mine.descriptor() as fd:
+        idle = fd
+    monkeypatch.setattr(read_file, "_MAX_IDLE", 0)
+    closing, taken = threading.Event(), threading.Event()
+    real_close = os.close
+
+    def close_slowly(fd: int) -> None:
+        # The reader gets the time to take the descriptor that is about to be closed.
+        if fd == idle and not closing.is_set():
+            closing.set()
+            taken.wait(0.05)
+        real_close(fd)
+
+    monkeypatch.setattr(os, "close", close_slowly)
+    thread = threading.Thread(target=other.stat)
+    thread.start()
+    assert closing.wait(60)
+    with mine.descriptor() as fd:
+        taken.set()
+        thread.join(60)
+        assert os.pread(fd, 10, 0) == b"mine"
+    mine.close()
+    other.close()
+
+
 async def test_a_file_in_another_ones_place_is_not_read(tmp_path: Path) -> None:
     """D2: checked by device and inode when it is opened again."""
     path = tmp_path / "file"
@@ -157,9 +191,9 @@ async def test_a_file_in_another_ones_place_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(b"other")
     os.replace(tmp_path / "other", path)
     for attempt in (file.read(0, 5), file.read_into(bytearray(5), 0)):
-        with pytest.raises(FileChangedError):
+        with pytest.raises(SessionRewrittenError):
             await attempt
-    with pytest.raises(FileChangedError):
+    with pytest.raises(SessionRewrittenError):
         file.stat()
     path.unlink()
     with pytest.raises(FileNotFoundError):

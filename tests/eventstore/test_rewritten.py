@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sessiontree.eventstore import jsonl_reader
+from sessiontree.eventstore import seen_file
 from sessiontree.eventstore.abort import AbortController, AbortError
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import AppendError, SessionFileError, SessionRewrittenError
@@ -199,7 +199,7 @@ async def test_long_lines_are_witnessed_by_their_end(
     store = await open_store(path)
     await read_all(store)
     seen = store._known.seen
-    assert len(seen.header_line) + len(seen.last_line) <= 2 * jsonl_reader._WITNESS
+    assert len(seen.header_line) + len(seen.tail) <= 2 * seen_file.WITNESS
     content = path.read_bytes()
     overwrite(path, content[:-10] + b"changed" + content[-3:] + b"{}\n")
     with pytest.raises(SessionRewrittenError):

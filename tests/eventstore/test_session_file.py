@@ -57,25 +57,45 @@ async def test_it_is_synced_before_it_gets_its_name_and_the_name_before_the_answ
     """F-130, D7"""
     path = tmp_path / "session.jsonl"
     steps: list[str] = []
-    real_fsync, real_rename = os.fsync, os.rename
+    real_fsync, real_link = os.fsync, os.link
 
     def fsync(fd: int) -> None:
         steps.append("directory" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file")
         real_fsync(fd)
 
-    def rename(source: Path, target: Path) -> None:
+    def link(source: Path, target: Path) -> None:
         assert source.parent == target.parent == tmp_path
         assert source.name.startswith(f".{path.name}.")
-        steps.append("rename")
-        real_rename(source, target)
+        steps.append("link")
+        real_link(source, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(os, "rename", rename)
+    monkeypatch.setattr(os, "link", link)
     await write_session_file(path, new_header, batches([entry_line("a")]))
-    assert steps == ["file", "rename", "directory"]
+    assert steps == ["file", "link", "directory"]
 
 
-@pytest.mark.parametrize("step", ["write", "fsync", "rename", "sync_directory", "make_directory"])
+@pytest.mark.parametrize("code", ["EPERM", "EOPNOTSUPP", "ENOTSUP"])
+async def test_where_there_are_no_hard_links_it_is_renamed(
+    tmp_path: Path, new_header: SessionHeader, entry_line: Line, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """D7: and a file that is there stays there."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(getattr(errno, code), "no hard links")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "session.jsonl"
+    await write_session_file(path, new_header, batches([entry_line("a")]))
+    content = encode_header(new_header) + b"\n" + entry_line("a") + b"\n"
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (content, [path])
+    with pytest.raises(AppendError) as caught:
+        await write_session_file(path, new_header, batches([entry_line("b")]))
+    assert caught.value.errno == errno.EEXIST
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (content, [path])
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "link", "sync_directory", "make_directory"])
 async def test_after_a_failure_nothing_is_left(
     tmp_path: Path, new_header: SessionHeader, entry_line: Line, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -138,6 +158,24 @@ async def test_a_file_that_is_there_is_never_replaced(
     """D7"""
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"somebody's")
+    with pytest.raises(AppendError) as caught:
+        await write_session_file(path, new_header, batches([entry_line("a")]))
+    assert caught.value.errno == errno.EEXIST
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"somebody's", [path])
+
+
+async def test_a_file_that_appears_at_the_last_moment_is_not_replaced(
+    tmp_path: Path, new_header: SessionHeader, entry_line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D7: to look first and to rename then would leave a gap."""
+    path = tmp_path / "session.jsonl"
+    real_link = os.link
+
+    def link_late(source: Path, target: Path) -> None:
+        path.write_bytes(b"somebody's")
+        real_link(source, target)
+
+    monkeypatch.setattr(os, "link", link_late)
     with pytest.raises(AppendError) as caught:
         await write_session_file(path, new_header, batches([entry_line("a")]))
     assert caught.value.errno == errno.EEXIST

@@ -134,6 +134,15 @@ async def test_a_directory_a_pipe_and_a_file_as_a_directory_are_errors(
         await open_store(tmp_path / ("x" * 300 + ".jsonl"))
 
 
+async def test_who_only_looks_needs_no_header_for_an_empty_file(tmp_path: Path) -> None:
+    """F-80 as settled: there is none to be seen."""
+    path = tmp_path / "empty.jsonl"
+    path.touch()
+    store = await JsonlEventStore.open(path)
+    assert (store.header.id, store.header.timestamp, store.header.cwd, store.version) == ("", "", None, 0)
+    await store.close()
+
+
 async def test_an_empty_file_is_a_new_session_there(
     tmp_path: Path, open_store: OpenStore, entry_line: Line, read_all: ReadAll
 ) -> None:

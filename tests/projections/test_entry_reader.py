@@ -159,7 +159,7 @@ async def test_odd_parents_are_no_rewriting(chain: Factory) -> None:
 
 async def test_other_tasks_run_between_entries(chain: Factory, monkeypatch: pytest.MonkeyPatch) -> None:
     """D6: a turn may end after every entry, however many are read at once."""
-    monkeypatch.setattr(entry_reader, "_TURN", -1.0)
+    monkeypatch.setattr("sessiontree.eventstore.turns._TURN", -1.0)
     reader, _ = await reader_of(chain(*[USER] * 10))
     turns = 0
 

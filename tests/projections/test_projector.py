@@ -15,7 +15,6 @@ from sessiontree.eventstore.memory_store import MemoryEventStore
 from sessiontree.eventstore.report import Fault
 from sessiontree.eventstore.scanner import scan_chunk
 from sessiontree.eventstore.store import EntryBatch
-from sessiontree.projections import projector as projector_module
 from sessiontree.projections.projector import Projector
 
 Factory = Callable[..., Any]
@@ -81,7 +80,7 @@ async def test_catching_up_settles_what_is_damaged_and_lets_others_run(
     chain: Factory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D3, D6: in steps, with turns of the loop between them."""
-    monkeypatch.setattr(projector_module, "_TURN", -1.0)
+    monkeypatch.setattr("sessiontree.eventstore.turns._TURN", -1.0)
     projector = Projector(store_of(chain(*[REPLY] * 20_000)[::-1]))
     turns = 0
 

@@ -68,7 +68,7 @@ async def test_counting_lets_others_run_and_stops_when_the_signal_is_aborted(
 ) -> None:
     """D6, D8."""
     info = await listed(chain(*[USER] * 5000))
-    monkeypatch.setattr(listing, "_TURN", -1.0)
+    monkeypatch.setattr("sessiontree.eventstore.turns._TURN", -1.0)
     turns = 0
 
     async def count_turns() -> None:

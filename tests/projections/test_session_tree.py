@@ -87,7 +87,7 @@ async def test_building_stops_when_the_signal_is_aborted(
     fed_log: Factory, chain: Factory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D8: `AbortError`, looked at whenever a turn ends."""
-    monkeypatch.setattr("sessiontree.projections.session_tree._TURN", -1.0)
+    monkeypatch.setattr("sessiontree.eventstore.turns._TURN", -1.0)
     fed = fed_log(chain(USER, USER, USER)).feed()
     controller = AbortController()
     controller.abort("enough")

@@ -247,3 +247,12 @@ def test_many_calls_with_one_id_are_handled_in_linear_time() -> None:
     assert len(drop_failed_turns([*messages, assistant(stopReason="error")])) == 2 * count
     ids = CallIds(40)
     assert len({ids.take("t") for _ in range(count)}) == count
+
+
+def test_two_calls_with_one_id_in_one_turn_get_their_results_in_order() -> None:
+    """C-40: results come in the calls' order, and the last turn with the id is answered first."""
+    first, second = result("x", "1"), result("x", "2")
+    [turn] = pair_tool_calls([assistant(call("x"), call("x")), first, second])
+    assert turn.results == [first, second]
+    earlier, later = pair_tool_calls([assistant(call("x")), first, assistant(call("x")), second])
+    assert (earlier.results, later.results) == ([first], [second])

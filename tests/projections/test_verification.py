@@ -67,7 +67,7 @@ def compaction(entry_id: str, parent_id: str | None, first_kept: str | None) -> 
     ("fields", "detail"),
     [
         ({"type": "message", "message": 7}, "Expected `object`, got `int` - at `$.message`"),
-        ({"type": "message", "message": {"role": 7}}, "Expected a string - at `$.message.role`"),
+        ({"type": "message", "message": {"role": 7}}, "a message without a string role"),
         ({"type": "message"}, "Object missing required field `message`"),
         ({"type": "compaction", "summary": None}, "Expected `str`, got `null` - at `$.summary`"),
         ({"type": "custom", "customType": []}, "Expected `str`, got `array` - at `$.customType`"),
@@ -221,7 +221,7 @@ async def test_a_deep_chain_and_a_cycle_are_walked_without_recursion() -> None:
 
 
 async def test_progress_counts_entries_and_a_signal_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessiontree.projections.verification._TURN", 0.0)
+    monkeypatch.setattr("sessiontree.eventstore.turns._TURN", 0.0)
     lines = [json.dumps(user(f"n{number}", None)).encode() for number in range(200)]
     store = MemoryEventStore(make_header("s", "", ""), lines)
     projector = Projector(store)

@@ -8,7 +8,9 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from sessiontree.app.cli import main
 
@@ -266,10 +268,22 @@ def test_without_a_command_the_commands_are_listed(run: Run) -> None:
     assert all(f"\n  {name} " in ended.out for name in main.commands)
 
 
+def test_a_shell_can_complete_commands_options_and_values() -> None:
+    shell = ShellComplete(main, {}, "sessiontree", "_SESSIONTREE_COMPLETE")
+    for words, begun, ends in [
+        ([], "t", "tree"),
+        (["tree"], "--f", "--filter"),
+        (["tree", "--filter"], "u", "user-only"),
+    ]:
+        assert [item.value for item in shell.get_completions(words, begun)] == [ends]
+
+
 @pytest.mark.parametrize("name", [*FILE_COMMANDS, "list"])
 def test_every_command_has_help_and_json_where_people_read_it(run: Run, name: str) -> None:
     ended = run(name, "--help")
     assert (ended.status, ended.out.startswith(f"Usage: sessiontree {name} ")) == (0, True)
-    options = {option for parameter in main.commands[name].params for option in parameter.opts}
+    _, command, _ = main.resolve_command(click.Context(main), [name])
+    assert command is not None
+    options = {option for parameter in command.params for option in parameter.opts}
     assert {"--sessions-dir", "--home"} <= options
     assert ("--json" in options) == (name != "dump")

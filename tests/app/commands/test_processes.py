@@ -154,3 +154,26 @@ def test_the_library_imports_what_is_asked_for() -> None:
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out == "False False\n"
+
+
+def test_an_entry_that_was_written_is_not_called_refused(tmp_path: Path) -> None:
+    """The line says that it was written; status 1, for 2 means that nothing was."""
+    path = tmp_path / "session.jsonl"
+    path.touch()
+    command = [sys.executable, "-c", "from sessiontree.app.cli import main; main()", "append", str(path)]
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([*command, "--role", "user", "--text", "x"], stdout=full, stderr=subprocess.PIPE)
+    assert ended.returncode == 1
+    assert b"was written, but it could not be printed" in ended.stderr
+    assert path.read_bytes().count(b"\n") == 2
+
+
+def test_a_closed_standard_output_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.touch()
+    script = (
+        f"{sys.executable} -c 'from sessiontree.app.cli import main; main()' append {path} --role user --text x >&-"
+    )
+    ended = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert path.read_bytes().count(b"\n") == 2

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from sessiontree.app.tree_lines import tree_lines
-from sessiontree.eventstore.entries import LabelEntry, SessionEntry, decode_entry
+from sessiontree.app.tool_call_text import tool_calls
+from sessiontree.app.tree_lines import VisibleRows
+from sessiontree.eventstore.entries import LabelEntry, MessageEntry, SessionEntry, decode_entry
 
 DATA = Path(__file__).parent / "data"
 
@@ -27,7 +28,7 @@ class SampleTree:
     entries: dict[str, SessionEntry] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
 
-    def ordered_children(self, entry_id: str) -> list[str]:
+    def ordered_child_ids(self, entry_id: str) -> list[str]:
         return self.children.get(entry_id, [])
 
     def add(self, entry: SessionEntry, parent_id: str | None) -> None:
@@ -35,11 +36,19 @@ class SampleTree:
         siblings = self.root_ids if parent_id is None else self.children.setdefault(parent_id, [])
         siblings.append(entry.id)
 
+    def rows(self, width: int | None = None, **options: Any) -> list[tuple[str, str]]:
+        """The id and the line of each row; options as `VisibleRows` takes them."""
+        calls = tool_calls(entry.message for entry in self.entries.values() if isinstance(entry, MessageEntry))
+        rows = VisibleRows(calls, self.labels, self.leaf_id, **options)
+        for entry in self.entries.values():
+            rows.add(entry)
+        return list(rows.lines(rows.lay_out(self), width))
+
     def lines(self, **options: Any) -> list[str]:
-        return [line for _, line in tree_lines(self, self.entries, self.labels, **options)]
+        return [line for _, line in self.rows(**options)]
 
     def row_ids(self, **options: Any) -> list[str]:
-        return [entry_id for entry_id, _ in tree_lines(self, self.entries, self.labels, **options)]
+        return [entry_id for entry_id, _ in self.rows(**options)]
 
 
 def entry(entry_id: str, entry_type: str = "message", **fields: Any) -> SessionEntry:

@@ -22,7 +22,7 @@ class Shape:
     parent: dict[str, str | None] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
 
-    def ordered_children(self, entry_id: str) -> list[str]:
+    def ordered_child_ids(self, entry_id: str) -> list[str]:
         return self.children.get(entry_id, [])
 
     def path(self) -> set[str]:
@@ -45,7 +45,7 @@ class Shape:
 
         def below(siblings: list[str]) -> list[str]:
             ordered = sorted(siblings, key=lambda one: one not in path)
-            return [found for one in ordered for found in [one, *below(self.ordered_children(one))]]
+            return [found for one in ordered for found in [one, *below(self.ordered_child_ids(one))]]
 
         return [one for one in below(self.root_ids) if one not in self.hidden]
 
