@@ -124,8 +124,10 @@ class SessionManager(SessionView, Cursor):
 
     def __await__(self) -> Generator[None, None, Self]:
         # Ready as it is: this lets `await` stand before every way of making a session.
+        return self._ready().__await__()
+
+    async def _ready(self) -> Self:
         return self
-        yield
 
     async def __aenter__(self) -> Self:
         return self

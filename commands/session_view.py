@@ -198,18 +198,23 @@ class SessionView:
         return await verify(self._log.store, self._log.projector, progress=progress, signal=signal)
 
     async def follow(
-        self, after: str | None = None, *, signal: AbortSignal | None = None
+        self, after: str | int | None = None, *, signal: AbortSignal | None = None
     ) -> AsyncIterator[SessionEntry]:
         """Yield entries that others append, as they come; no leaf moves.
 
-        `after`: the id of the last entry that is known, to resume there; by default from now on. Ends with
-        `AbortError`. After a rewrite by another program it goes on behind the last entry that is still there.
-        Raises `EntryNotFoundError`.
+        `after`: the id of the last entry that is known, to resume there, or a number of entries from the start
+        (0: all); by default from now on. Ends with `AbortError`. After a rewrite by another program it goes on
+        behind the last entry that is still there. Raises `EntryNotFoundError`.
         """
         log = self._log
         log.check_usable()
         tree = log.projector.tree
-        seq = log.seq(after) if after is not None else log.projector.position
+        if after is None:
+            seq = log.projector.position
+        elif isinstance(after, str):
+            seq = log.seq(after)
+        else:
+            seq = min(max(after, 0), log.projector.position)
 
         async def there_is_more() -> bool:
             nonlocal tree, seq

@@ -11,7 +11,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from .errors import SessionTreeError
+from .errors import AbortError
 
 T = TypeVar("T")
 
@@ -19,19 +19,6 @@ GRACE: Final = 0.05
 """Seconds that `AbortSignal.run` waits for a cancelled child to end."""
 
 _stragglers: set[asyncio.Future[Any]] = set()
-
-
-class AbortError(SessionTreeError):
-    """Raised when a signal was aborted before the work was done. Attribute: `reason`, as given to `abort()`.
-
-    An `Exception`, never a `CancelledError`. A reason that is an exception is its cause too.
-    """
-
-    def __init__(self, reason: object = None) -> None:
-        super().__init__("aborted" if reason is None else f"aborted: {str(reason) or repr(reason)}")
-        self.reason = reason
-        if isinstance(reason, BaseException):
-            self.__cause__ = reason
 
 
 class AbortSignal:

@@ -154,3 +154,16 @@ class SessionFileError(SessionTreeError, OSError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.strerror}"
+
+
+class AbortError(SessionTreeError):
+    """Raised when a signal was aborted before the work was done. Attribute: `reason`, as given to `abort()`.
+
+    An `Exception`, never a `CancelledError`. A reason that is an exception is its cause too.
+    """
+
+    def __init__(self, reason: object = None) -> None:
+        super().__init__("aborted" if reason is None else f"aborted: {str(reason) or repr(reason)}")
+        self.reason = reason
+        if isinstance(reason, BaseException):
+            self.__cause__ = reason

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from ..eventstore.abort import AbortError, AbortSignal
+from ..eventstore.abort import AbortSignal
 from ..eventstore.catalogue import SessionInfo, catalogue
 from ..eventstore.catalogue_cache import CatalogueCache
 from ..eventstore.directories import PathLike, default_sessions_dir
-from ..eventstore.errors import SessionTreeError
+from ..eventstore.errors import AbortError, SessionTreeError
 from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.log import log_event
 from ..eventstore.turns import Turns

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from .commands.cursor import Cursor
     from .commands.session_manager import SessionManager
     from .commands.session_opening import SessionOptions
-    from .eventstore.abort import AbortController, AbortError, AbortSignal
+    from .eventstore.abort import AbortController, AbortSignal
     from .eventstore.catalogue import SessionInfo, find_session
     from .eventstore.entries import SessionEntry
     from .eventstore.errors import (
+        AbortError,
         AmbiguousSessionError,
         AppendError,
         ConcurrencyError,
@@ -94,10 +95,11 @@ _HOMES = {
     ".commands.session_manager": ("SessionManager",),
     ".commands.session_view": ("SessionShape",),
     ".commands.session_opening": ("SessionOptions",),
-    ".eventstore.abort": ("AbortController", "AbortError", "AbortSignal"),
+    ".eventstore.abort": ("AbortController", "AbortSignal"),
     ".eventstore.catalogue": ("SessionInfo", "find_session"),
     ".eventstore.entries": ("SessionEntry",),
     ".eventstore.errors": (
+        "AbortError",
         "AmbiguousSessionError",
         "AppendError",
         "ConcurrencyError",

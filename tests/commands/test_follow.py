@@ -194,3 +194,22 @@ async def test_a_follower_goes_on_after_a_rewrite(writer: SessionManager, reader
         seen += [(await anext(follower)).id, (await anext(follower)).id]
     assert seen == ["c", "y", "z"]
     assert (reader.generation, reader.leaf_id) == (2, "z")
+
+
+async def test_following_from_a_number_of_entries(make_file: Make) -> None:
+    """The contract of `follow`: from the start, where there is no entry to name yet."""
+    writer = await make_file()
+    for text in ("a", "b", "c"):
+        await writer.append_message({"role": "user", "content": text})
+    reader = await SessionManager.open(str(writer.session_file), read_only=True)
+    for after, expected in ((0, ["a", "b", "c"]), (2, ["c"])):
+        controller = AbortController()
+        seen = []
+        with pytest.raises(AbortError):
+            async for entry in reader.follow(after, signal=controller.signal):
+                seen.append(entry.message["content"])  # type: ignore[attr-defined]
+                if len(seen) == len(expected):
+                    controller.abort()
+        assert seen == expected
+    await reader.close()
+    await writer.close()

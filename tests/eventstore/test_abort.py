@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sessiontree.eventstore.abort import AbortController, AbortError, AbortSignal
-from sessiontree.eventstore.errors import SessionTreeError
+from sessiontree.eventstore.abort import AbortController, AbortSignal
+from sessiontree.eventstore.errors import AbortError, SessionTreeError
 
 GUARD = 30.0
 

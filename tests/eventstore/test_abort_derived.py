@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from sessiontree.eventstore import abort
-from sessiontree.eventstore.abort import AbortController, AbortError, AbortSignal
+from sessiontree.eventstore.abort import AbortController, AbortSignal
+from sessiontree.eventstore.errors import AbortError
 
 FAR = 3600.0
 GUARD = 30.0

@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Generator, Iterator
 
 import pytest
 
-from sessiontree.eventstore.abort import GRACE, AbortController, AbortError, AbortSignal
+from sessiontree.eventstore.abort import GRACE, AbortController, AbortSignal
+from sessiontree.eventstore.errors import AbortError
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from sessiontree.eventstore import abort
-from sessiontree.eventstore.abort import AbortController, AbortError, AbortSignal, stragglers
+from sessiontree.eventstore.abort import AbortController, AbortSignal, stragglers
+from sessiontree.eventstore.errors import AbortError
 
 GUARD = 30.0
 GRACE = abort.GRACE

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sessiontree.eventstore import catalogue as module
-from sessiontree.eventstore.abort import AbortController, AbortError
+from sessiontree.eventstore.abort import AbortController
 from sessiontree.eventstore.catalogue import SessionInfo, catalogue, most_recent
-from sessiontree.eventstore.errors import SessionFileError
+from sessiontree.eventstore.errors import AbortError, SessionFileError
 
 SessionFile = Callable[..., Path]
 Line = Callable[..., bytes]

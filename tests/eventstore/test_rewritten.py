@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from sessiontree.eventstore import seen_file
-from sessiontree.eventstore.abort import AbortController, AbortError
+from sessiontree.eventstore.abort import AbortController
 from sessiontree.eventstore.envelope import Envelope
-from sessiontree.eventstore.errors import AppendError, SessionFileError, SessionRewrittenError
+from sessiontree.eventstore.errors import AbortError, AppendError, SessionFileError, SessionRewrittenError
 from sessiontree.eventstore.header import SessionHeader
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
 

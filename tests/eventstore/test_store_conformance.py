@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sessiontree.eventstore.abort import AbortController, AbortError
+from sessiontree.eventstore.abort import AbortController
 from sessiontree.eventstore.envelope import Envelope
-from sessiontree.eventstore.errors import ConcurrencyError, SessionClosedError
+from sessiontree.eventstore.errors import AbortError, ConcurrencyError, SessionClosedError
 from sessiontree.eventstore.header import SessionHeader
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
 from sessiontree.eventstore.memory_store import MemoryEventStore
