@@ -1,4 +1,4 @@
-"""Opening a session until its tree, labels, leaf and counts answer."""
+"""Opening a session until its tree, labels, leaf and counts answer; whole paths are another figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def open_until_it_answers(path: str) -> Figures:
         session.labels,
         session.leaf_id,
         session.entry_count,
-        len(session.path_ids()),
+        len(session.path_ids(limit=100)),
     )
     seconds = perf_counter() - started
     assert roots and leaf and labels is not None and entries >= depth > 0
