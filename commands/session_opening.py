@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from time import time
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, Unpack
 
 from msgspec import Struct
 
 from ..eventstore.abort import AbortSignal
-from ..eventstore.header import SessionHeader, make_header, session_file_name
+from ..eventstore.header import HeaderDetails, SessionHeader, make_header, session_file_name
 from ..eventstore.ids import new_session_id
 from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.memory_store import MemoryEventStore
@@ -53,26 +53,10 @@ class SessionSettings(Struct, frozen=True):
         if self.durability not in ("always", "os"):
             raise ValueError(f'durability must be "always" or "os", not {self.durability!r}')
 
-    def new_header(
-        self,
-        cwd: str,
-        *,
-        parent_session: str | None = None,
-        title: str | None = None,
-        title_source: str | None = None,
-        additional_directories: list[str] | None = None,
-    ) -> SessionHeader:
+    def new_header(self, cwd: str, **details: Unpack[HeaderDetails]) -> SessionHeader:
         """Return the header of a session that begins now, with an id of its own (F-20)."""
         now = (self.clock or time)()
-        return make_header(
-            new_session_id(now),
-            format_instant(now),
-            cwd,
-            parent_session=parent_session,
-            title=title,
-            title_source=title_source,
-            additional_directories=additional_directories,
-        )
+        return make_header(new_session_id(now), format_instant(now), cwd, **details)
 
     def _log(self, store: EventStore) -> SessionLog:
         return SessionLog(store, self._reopen, read_only=self.read_only, clock=self.clock, id_factory=self.id_factory)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 from msgspec import Struct
@@ -44,16 +44,16 @@ class HeaderPlace(Struct, frozen=True):
     """Damaged lines before the header: (line number, bytes)."""
 
 
-def make_header(
-    session_id: str,
-    timestamp: str,
-    cwd: str,
-    *,
-    parent_session: str | None = None,
-    title: str | None = None,
-    title_source: str | None = None,
-    additional_directories: list[str] | None = None,
-) -> SessionHeader:
+class HeaderDetails(TypedDict, total=False):
+    """What a header may say besides id, time and working directory; None stands for nothing."""
+
+    parent_session: str | None
+    title: str | None
+    title_source: str | None
+    additional_directories: list[str] | None
+
+
+def make_header(session_id: str, timestamp: str, cwd: str, **details: Unpack[HeaderDetails]) -> SessionHeader:
     """Return the header of a new session of the current version."""
     fields: dict[str, Any] = {
         "type": "session",
@@ -61,10 +61,10 @@ def make_header(
         "id": session_id,
         "timestamp": timestamp,
         "cwd": cwd,
-        "parentSession": parent_session,
-        "title": title,
-        "titleSource": title_source,
-        "additionalDirectories": additional_directories,
+        "parentSession": details.get("parent_session"),
+        "title": details.get("title"),
+        "titleSource": details.get("title_source"),
+        "additionalDirectories": details.get("additional_directories"),
     }
     return _header_of({key: value for key, value in fields.items() if value is not None}, CURRENT_VERSION)
 
