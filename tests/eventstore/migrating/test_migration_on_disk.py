@@ -20,31 +20,6 @@ OpenStore = Callable[..., Awaitable[JsonlEventStore]]
 Line = Callable[..., bytes]
 ReadAll = Callable[..., Awaitable[list[Envelope]]]
 
-DATA = Path(__file__).parent / "data"
-
-
-@pytest.fixture(params=["version-1", "version-2"])
-def name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def path(tmp_path: Path, name: str) -> Path:
-    path = tmp_path / "sessions" / "session.jsonl"
-    path.parent.mkdir()
-    path.write_bytes((DATA / f"{name}.jsonl").read_bytes())
-    return path
-
-
-@pytest.fixture
-def old(name: str) -> bytes:
-    return (DATA / f"{name}.jsonl").read_bytes()
-
-
-@pytest.fixture
-def migrated(name: str) -> bytes:
-    return (DATA / f"{name}.as-3.jsonl").read_bytes()
-
 
 async def test_reading_flushing_and_closing_leave_the_file_as_it_was(
     path: Path, old: bytes, open_store: OpenStore, read_all: ReadAll
@@ -135,10 +110,10 @@ async def test_what_stands_around_the_header_stays(
         assert await store.check() is False
 
 
-async def test_the_mode_is_kept(path: Path, open_store: OpenStore) -> None:
+async def test_the_mode_is_kept(path: Path, open_store: OpenStore, old: bytes) -> None:
     """D7"""
     for mode in (0o640, 0o604, 0o600):
-        path.write_bytes((DATA / "version-1.jsonl").read_bytes())
+        path.write_bytes(old)
         path.chmod(mode)
         store = await open_store(path)
         assert await store.migrate()

@@ -21,31 +21,6 @@ OpenStore = Callable[..., Awaitable[JsonlEventStore]]
 Line = Callable[..., bytes]
 ReadAll = Callable[..., Awaitable[list[Envelope]]]
 
-DATA = Path(__file__).parent / "data"
-
-
-@pytest.fixture(params=["version-1", "version-2"])
-def name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def path(tmp_path: Path, name: str) -> Path:
-    path = tmp_path / "sessions" / "session.jsonl"
-    path.parent.mkdir()
-    path.write_bytes((DATA / f"{name}.jsonl").read_bytes())
-    return path
-
-
-@pytest.fixture
-def old(name: str) -> bytes:
-    return (DATA / f"{name}.jsonl").read_bytes()
-
-
-@pytest.fixture
-def migrated(name: str) -> bytes:
-    return (DATA / f"{name}.as-3.jsonl").read_bytes()
-
 
 def is_locked(path: Path) -> bool:
     fd = os.open(path, os.O_RDONLY)
