@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypedDict, Unpack
 
 from msgspec import UNSET, UnsetType
@@ -192,14 +193,12 @@ class Cursor:
         `limit`: at most so many, the nearest to the entry. Of a leaf that is on its way: the recorded part.
         """
         tree = self._log.projector.tree
-        found: list[str] = []
         start = tree.find(from_id) if from_id is not None else self._log.nearest_recorded(self.leaf_id)
-        for seq in tree.ancestors(start):
-            if limit is not None and len(found) >= limit:
-                break
-            found.append(tree.ids[seq])
-        found.reverse()
-        return found
+        if limit is None:
+            return [tree.ids[seq] for seq in tree.path(start)]
+        nearest = [tree.ids[seq] for seq in islice(tree.ancestors(start), limit)]
+        nearest.reverse()
+        return nearest
 
     def last_model_change_role(self) -> str | None:
         """Return the role of the newest model change on the current path, None where there is none (T-32)."""

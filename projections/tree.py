@@ -170,7 +170,12 @@ class Tree(Projection):
 
     def path(self, seq: int) -> list[int]:
         """Return the numbers from the root to an entry (T-22); empty for `ROOT`."""
-        path = list(self.ancestors(seq))
+        self.settle()
+        parents = self.parents
+        path = []
+        while seq != ROOT:
+            path.append(seq)
+            seq = parents[seq]
         path.reverse()
         return path
 
