@@ -142,7 +142,7 @@ class SessionLog:
             await append.waiter()
         if not (seq := self.projector.tree.find(entry_id)):
             return False
-        [line] = await self.store.read_lines([seq])
+        [line] = await self.reader.read_lines([seq])
         if not draft.is_content_of(line):
             raise EntryConflictError(entry_id)
         return True

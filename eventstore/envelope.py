@@ -183,11 +183,11 @@ def complete(envelope: Envelope, line: bytes) -> Envelope:
         raise NoEntryError("second-header", "a second header")
     if envelope.type in STATE_TYPES:
         try:
-            entry = decode_entry(line)
+            entry: SessionEntry | None = decode_entry(line)
         except ValueError:
             # A body that nests too deeply to be decoded stands like one of an unknown type.
-            return envelope
-        if type(entry) in _STATE_CLASSES:
+            entry = None
+        if entry is not None and type(entry) in _STATE_CLASSES:
             return _state_envelope(envelope, entry)
     return envelope if envelope.message is None else msgspec.structs.replace(envelope, message=None)
 

@@ -104,8 +104,6 @@ class JsonlReader:
         turns = Turns(signal)
         buffer = bytearray(CHUNK)
         while True:
-            if signal is not None:
-                signal.raise_if_aborted()
             if after < self.index.version:
                 envelopes = await self._read_known(after)
             else:

@@ -211,7 +211,7 @@ class PathState(Projection):
     def kept(self, seq: int) -> list[int]:
         """Return the entries above a compaction up to its first kept one, nearest first.
 
-        None where that is unknown, on another branch, or not before the compaction (C-32). Costs what it
+        Empty where that is unknown, on another branch, or not before the compaction (C-32). Costs what it
         returns, but for the first look for one that is not there.
         """
         tree, compaction = self._tree, self.compaction(seq)
