@@ -6,7 +6,10 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from ..eventstore.errors import AppendError, EntryNotFoundError, SessionClosedError
+from msgspec import UNSET, UnsetType
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.errors import AbortError, AppendError, EntryNotFoundError, SessionClosedError
 from ..eventstore.json_text import encode_json
 from ..eventstore.splice import field_text, replace_field
 
@@ -16,13 +19,26 @@ _MOST_LINES = 1024
 class PendingEntry:
     """One entry with its place in the tree, before it is recorded. `target_id`: what a label is for."""
 
-    __slots__ = ("entry_id", "line", "parent_id", "target_id")
+    __slots__ = ("_fallback_id", "entry_id", "line", "parent_id", "target_id")
 
-    def __init__(self, entry_id: str, parent_id: str | None, line: bytes, target_id: str | None = None) -> None:
+    def __init__(
+        self,
+        entry_id: str,
+        parent_id: str | None,
+        line: bytes,
+        target_id: str | None = None,
+        fallback_id: str | UnsetType | None = UNSET,
+    ) -> None:
         self.entry_id = entry_id
         self.parent_id = parent_id
         self.line = line
         self.target_id = target_id
+        self._fallback_id = fallback_id
+
+    @property
+    def fallback_id(self) -> str | None:
+        """Where leaves go, and what hangs on it, when the entry is never recorded: by default to its parent."""
+        return self.parent_id if self._fallback_id is UNSET else self._fallback_id
 
     def move_below(self, parent_id: str | None) -> None:
         """Hang the entry elsewhere; a branch summary names its new position too (F-45)."""
@@ -107,21 +123,25 @@ class AppendQueue:
             self._pump_task = asyncio.get_running_loop().create_task(self._pump())
         return append
 
-    async def wait(self, append: PendingAppend) -> None:
+    async def wait(self, append: PendingAppend, signal: AbortSignal | None = None) -> None:
         """Return when the entries are recorded; raise what kept them from it.
 
-        Cancelled before the writer took them: withdrawn, nothing is written. After: waits on, they are
-        recorded, and then the cancellation is raised.
+        Cancelled or aborted before the writer took them: withdrawn, nothing is written. After: waits on, they
+        are recorded, and then the cancellation is raised; an abort comes too late.
         """
         cancelled: asyncio.CancelledError | None = None
         while not append.done:
             try:
-                await append.waiter()
-            except asyncio.CancelledError as error:
+                if signal is None or append.taken:
+                    await append.waiter()
+                else:
+                    await signal.run(append.waiter())
+            except (asyncio.CancelledError, AbortError) as error:
                 if not append.taken and not append.done:
                     self._withdraw(append, error)
                     raise
-                cancelled = error
+                if isinstance(error, asyncio.CancelledError):
+                    cancelled = error
         if cancelled is not None:
             raise cancelled
         if append.error is not None:
@@ -213,7 +233,7 @@ class AppendQueue:
         for append in batch:
             whole = recorded >= len(append.entries)
             for entry in append.entries[recorded:]:
-                lost[entry.entry_id] = entry.parent_id
+                lost[entry.entry_id] = entry.fallback_id
             recorded = max(0, recorded - len(append.entries))
             if whole:
                 self._settle([append])
@@ -223,7 +243,7 @@ class AppendQueue:
             if not append.done and any(
                 self._standing(entry.parent_id) in lost or entry.target_id in lost for entry in append.entries
             ):
-                lost |= {entry.entry_id: entry.parent_id for entry in append.entries}
+                lost |= {entry.entry_id: entry.fallback_id for entry in append.entries}
                 failed.append(append)
                 self._waiting -= 1
         gone = set(map(id, failed))
@@ -238,7 +258,7 @@ class AppendQueue:
         for append in appends:
             for entry in append.entries:
                 self._by_id.pop(entry.entry_id, None)
-                gone[entry.entry_id] = entry.parent_id
+                gone[entry.entry_id] = entry.fallback_id
         return gone
 
     async def drain(self) -> None:

@@ -14,6 +14,7 @@ from ..eventstore.errors import ConcurrencyError, EntryNotFoundError, InvalidEnt
 from ..projections.context import SessionContext, build_context, context_window
 from ..projections.tree import ROOT
 from . import drafts
+from .append_queue import PendingAppend
 from .drafts import Draft
 from .session_log import SessionLog
 
@@ -42,6 +43,9 @@ class Cursor:
     leaf_id: str | None
     """The current position; None stands above all roots. Set it by `branch` and `reset_leaf`."""
 
+    session: Cursor | None = None
+    """The session that the cursor was made by: a service keeps it open as long as the cursor is held."""
+
     def __init__(self, log: SessionLog, leaf_id: str | None) -> None:
         self._log = log
         self.leaf_id = leaf_id
@@ -59,8 +63,7 @@ class Cursor:
         wanted = [drafts.message(message) for message in messages]
         if not wanted:
             return []
-        append = self._log.submit(wanted, self.leaf_id)
-        self.leaf_id = append.entries[-1].entry_id
+        append = self._submit(wanted, self.leaf_id)
         await self._log.wait(append)
         return [entry.entry_id for entry in append.entries]
 
@@ -173,19 +176,25 @@ class Cursor:
         self._check_append(expected_leaf)
         if from_id is not None and not self._log.knows(from_id):
             raise EntryNotFoundError(from_id)
-        return await self._append_at(drafts.branch_summary(from_id, summary, details, from_extension), from_id, None)
+        draft = drafts.branch_summary(from_id, summary, details, from_extension)
+        append = self._submit([draft], from_id, fallback_id=self.leaf_id)
+        await self._log.wait(append)
+        return append.entries[0].entry_id
 
     def branch(self, entry_id: str) -> None:
         """Move the leaf to an entry; nothing is written (T-40). Raises `EntryNotFoundError`, the leaf unchanged."""
         self._log.check_usable()
         if not isinstance(entry_id, str) or not self._log.knows(entry_id):
             raise EntryNotFoundError(entry_id)
-        self.leaf_id = entry_id
+        self._move_to(entry_id)
 
     def reset_leaf(self) -> None:
         """Move the leaf above all roots: the next append makes a new root; nothing is written (T-41)."""
         self._log.check_usable()
-        self.leaf_id = None
+        self._move_to(None)
+
+    def _move_to(self, leaf_id: str | None) -> None:
+        self.leaf_id = leaf_id
 
     def path_ids(self, from_id: str | None = None, *, limit: int | None = None) -> list[str]:
         """Return the ids from the root to an entry, by default the leaf; empty for an unknown one (T-22).
@@ -265,10 +274,18 @@ class Cursor:
             if await self._log.find_same(draft, entry_id):
                 return entry_id
         self._check_append(expected_leaf)
-        return await self._append_at(draft, self.leaf_id, entry_id)
-
-    async def _append_at(self, draft: Draft, parent_id: str | None, entry_id: str | None) -> str:
-        append = self._log.submit([draft], parent_id, entry_id)
-        new_id = self.leaf_id = append.entries[0].entry_id
+        append = self._submit([draft], self.leaf_id, entry_id)
         await self._log.wait(append)
-        return new_id
+        return append.entries[0].entry_id
+
+    def _submit(
+        self,
+        wanted: Sequence[Draft],
+        parent_id: str | None,
+        entry_id: str | None = None,
+        fallback_id: str | UnsetType | None = UNSET,
+    ) -> PendingAppend:
+        """Hand over drafts, and move the leaf on them; see `SessionLog.submit`."""
+        append = self._log.submit(wanted, parent_id, entry_id, fallback_id)
+        self.leaf_id = append.entries[-1].entry_id
+        return append

@@ -8,7 +8,9 @@ import weakref
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from pathlib import Path
 from time import time
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from msgspec import UNSET, UnsetType
 
 from ..eventstore.abort import AbortSignal, stragglers
 from ..eventstore.entries import SessionEntry
@@ -30,6 +32,7 @@ from ..projections.projector import Projector
 from ..projections.tree import ROOT
 from .append_queue import AppendQueue, PendingAppend, PendingEntry
 from .drafts import Draft
+from .session_events import EntriesAppended, SessionClosed, SessionEvent, SessionObserver
 
 T = TypeVar("T")
 
@@ -69,6 +72,7 @@ class SessionLog:
         self._queue = AppendQueue(self._get_ready, self._record, self._lose)
         self._turn = asyncio.Lock()
         self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
+        self.observers: weakref.WeakSet[SessionObserver] = weakref.WeakSet()
         self._own: list[range] = []
         self._is_writer = False
         self._loop = asyncio.get_running_loop()
@@ -120,21 +124,30 @@ class SessionLog:
         """Return an entry id that is not taken, neither here nor in `taken` (F-21, F-22)."""
         return new_entry_id(lambda entry_id: entry_id in taken or self.knows(entry_id), self._id_factory)
 
-    def submit(self, drafts: Sequence[Draft], parent_id: str | None, entry_id: str | None = None) -> PendingAppend:
-        """Hand over drafts as a chain below a parent. Raises `InvalidEntryError`; nothing is decided later."""
+    def submit(
+        self,
+        drafts: Sequence[Draft],
+        parent_id: str | None,
+        entry_id: str | None = None,
+        fallback_id: str | UnsetType | None = UNSET,
+    ) -> PendingAppend:
+        """Hand over drafts as a chain below a parent. Raises `InvalidEntryError`; nothing is decided later.
+
+        `entry_id`: of the first. `fallback_id`: where a leaf on them goes when they are never recorded, by
+        default to the parent.
+        """
         timestamp = self.now()
         entries: dict[str, PendingEntry] = {}
         for draft in drafts:
             entry_id = entry_id if entry_id is not None else self.new_id(entries)
-            entries[entry_id] = PendingEntry(
-                entry_id, parent_id, draft.line(entry_id, parent_id, timestamp), draft.fields.get("targetId")
-            )
-            parent_id, entry_id = entry_id, None
+            line = draft.line(entry_id, parent_id, timestamp)
+            entries[entry_id] = PendingEntry(entry_id, parent_id, line, draft.fields.get("targetId"), fallback_id)
+            parent_id, entry_id, fallback_id = entry_id, None, UNSET
         return self._queue.submit(list(entries.values()))
 
-    def wait(self, append: PendingAppend) -> Awaitable[None]:
+    def wait(self, append: PendingAppend, signal: AbortSignal | None = None) -> Awaitable[None]:
         """Return when an append is recorded; see `AppendQueue.wait`."""
-        return self._queue.wait(append)
+        return self._queue.wait(append, signal)
 
     async def find_same(self, draft: Draft, entry_id: str) -> bool:
         """Tell whether the very entry is recorded already. Raises `EntryConflictError` for other content."""
@@ -170,15 +183,34 @@ class SessionLog:
                 except AppendError as error:
                     log_event("error", "append.failed", session=self.name, outcome=error.outcome, error=str(error))
                     if error.outcome != "unknown":
-                        self._note_own(self.store.version + 1 - error.recorded, error.recorded)
+                        first_seq = self.store.version + 1 - error.recorded
+                        self._note_own(first_seq, error.recorded)
                         await self.projector.catch_up()
+                        self._tell_appended(first_seq, lines[: error.recorded])
                     raise
                 break
-            self._note_own(batch.first_seq, len(batch.envelopes))
+            count = len(batch.envelopes)
+            self._note_own(batch.first_seq, count)
             if batch.first_seq == self.projector.position + 1:
                 self.projector.apply(batch)
             else:
                 await self.projector.catch_up()
+            self._tell_appended(batch.first_seq, lines)
+
+    def _tell_appended(self, first_seq: int, lines: list[bytes]) -> None:
+        if lines and self.observers:
+            ids = self.projector.tree.ids[first_seq : first_seq + len(lines)]
+            self.tell(EntriesAppended, entry_ids=ids, lines=lines)
+
+    def tell(self, event: type[SessionEvent], **fields: Any) -> None:
+        """Tell everybody who observes the session."""
+        if self.observers:
+            path = self.store.path
+            told = event(
+                session_id=self.store.header.id, session_file=str(path) if path is not None else None, **fields
+            )
+            for observer in list(self.observers):
+                observer.on_session_event(told)
 
     def _note_own(self, first_seq: int, count: int) -> None:
         """Remember that entries were appended through this log."""
@@ -267,6 +299,13 @@ class SessionLog:
             leaf_id = self._queue.parent_of(leaf_id)
         return self.leaf_seq(leaf_id)
 
+    def is_at_or_below(self, leaf_id: str | None, ancestor_id: str | None) -> bool:
+        """Tell whether a leaf, which may be on its way, is a recorded entry or hangs below it; None is above all."""
+        if ancestor_id is None:
+            return True
+        seq, ancestor = self.nearest_recorded(leaf_id), self.seq(ancestor_id)
+        return any(above == ancestor for above in self.projector.tree.ancestors(seq))
+
     async def drain(self) -> None:
         """Wait until nothing is on its way."""
         await self._queue.drain()
@@ -293,3 +332,4 @@ class SessionLog:
         await self.store.close()
         if children := stragglers():
             log_event("warning", "session.closed_with_stragglers", session=self.name, count=len(children))
+        self.tell(SessionClosed)

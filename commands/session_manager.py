@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
 from ..eventstore.abort import AbortSignal
+from ..eventstore.cancellation import carry_out
 from ..eventstore.catalogue import most_recent
 from ..eventstore.directories import PathLike, directory_for
-from ..eventstore.errors import NotASessionError, UnsupportedVersionError
-from ..eventstore.header import CURRENT_VERSION, session_file_name
+from ..eventstore.errors import NotASessionError, SessionBusyError, UnsupportedVersionError
+from ..eventstore.header import CURRENT_VERSION, HeaderDetails, session_file_name
 from ..eventstore.session_file import write_session_file
 from .cursor import Cursor
 from .fork import ForkPlan, forked_line, label_lines, plan_fork
+from .operation import Operation
+from .session_events import LeafMoved, SessionObserver, SessionSwitched
 from .session_log import SessionLog
 from .session_opening import SessionOptions, SessionSettings, lines_of
 from .session_view import SessionView
@@ -31,6 +35,7 @@ class SessionManager(SessionView, Cursor):
     def __init__(self, log: SessionLog, settings: SessionSettings) -> None:
         super().__init__(log, log.projector.tree.last_id)
         self._settings = settings
+        self._operation: Operation | None = None
 
     @classmethod
     async def open(
@@ -140,17 +145,47 @@ class SessionManager(SessionView, Cursor):
     def cursor(self, leaf_id: str | None) -> Cursor:
         """Return a leaf of its own on this session and writer. Raises `EntryNotFoundError`."""
         cursor = Cursor(self._log, None)
+        cursor.session = self
         if leaf_id is not None:
             cursor.branch(leaf_id)
         return cursor
 
-    async def new_session(self, parent_session: str | None = None) -> str | None:
+    def observe(self, observer: SessionObserver) -> None:
+        """Tell an observer what happens from now on, in each file that the session goes on in. Held weakly."""
+        self._log.observers.add(observer)
+
+    def _move_to(self, leaf_id: str | None) -> None:
+        old_leaf_id, self.leaf_id = self.leaf_id, leaf_id
+        if leaf_id != old_leaf_id:
+            self._log.tell(LeafMoved, old_leaf_id=old_leaf_id, new_leaf_id=leaf_id)
+
+    def _check_idle(self) -> None:
+        """Raises `SessionBusyError` while a navigation, branch or compaction runs."""
+        if self._operation is not None:
+            raise SessionBusyError(self._log.name, self._operation.name)
+
+    @contextmanager
+    def _operating(self, name: str, signal: AbortSignal | None) -> Iterator[Operation]:
+        """Run the one navigation, branch or compaction at a time. Raises `SessionBusyError`."""
+        self._check_idle()
+        operation = self._operation = Operation(name, signal)
+        try:
+            yield operation
+        finally:
+            self._operation = None
+
+    async def new_session(self, parent_session: str | None = None, *, keep_name: bool = False) -> str | None:
         """Leave the session for a new, empty one; return its path, None in memory (T-80).
 
-        `parent_session` is recorded as given, a path or an id (T-84).
+        `parent_session` is recorded as given, a path or an id (T-84). `keep_name`: the new one has the name of
+        this one, and its further directories.
         """
         self._log.check_writable()
-        header = self._settings.new_header(self.cwd, parent_session=parent_session)
+        details = HeaderDetails(parent_session=parent_session)
+        if keep_name:
+            details["title"], details["title_source"] = self.session_name, self.header.title_source
+            details["additional_directories"] = self.header.additional_directories
+        header = self._settings.new_header(self.cwd, **details)
         path = self._log.store.path
         log = self._settings.memory_log(header) if path is None else self._settings.new_log(path.parent, header)
         return await self._switch(log)
@@ -162,8 +197,7 @@ class SessionManager(SessionView, Cursor):
         this returns; the old one is left as it is. Raises `EntryNotFoundError`, `UnsupportedVersionError`,
         `AbortError`, `AppendError`.
         """
-        self._log.check_writable()
-        _check_version(self._log)
+        self._check_writing()
         await self._log.drain()
         plan = plan_fork(self._log.projector, leaf_id)
         old = self.header
@@ -183,7 +217,15 @@ class SessionManager(SessionView, Cursor):
             return await self._switch(log)
         target = path.parent / session_file_name(header)
         await write_session_file(target, header, batches)
-        return await self._switch(await self._settings.open_log(target))
+        return await carry_out(self._switch_to(target))
+
+    async def _switch_to(self, path: Path) -> str | None:
+        return await self._switch(await self._settings.open_log(path))
+
+    def _check_writing(self) -> None:
+        """Raise what stands against writing, before anything is done for it."""
+        self._log.check_writable()
+        _check_version(self._log)
 
     async def _forked(self, plan: ForkPlan, signal: AbortSignal | None) -> AsyncIterator[list[bytes]]:
         ids = self._log.projector.tree.ids
@@ -196,7 +238,10 @@ class SessionManager(SessionView, Cursor):
     async def _switch(self, log: SessionLog) -> str | None:
         old, self._log = self._log, log
         log.add_leaf(self)
+        log.observers = old.observers
         self.leaf_id = log.projector.tree.last_id
+        previous = old.store.path
+        log.tell(SessionSwitched, previous_file=str(previous) if previous is not None else None)
         await old.close()
         return self.session_file
 

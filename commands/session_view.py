@@ -14,6 +14,7 @@ from ..eventstore.errors import EntryNotFoundError, SessionRewrittenError
 from ..eventstore.header import SessionHeader
 from ..eventstore.polling import until
 from ..eventstore.report import Report
+from ..projections.abandoned_path import AbandonedPath, abandoned_path
 from ..projections.session_tree import SessionTreeNode, build_tree
 from ..projections.time_column import Timestamp
 from ..projections.tree import ROOT
@@ -133,6 +134,15 @@ class SessionView:
         kind = tree.kind(seq)
         parent = tree.parents[seq]
         return SessionShape(kind.type, kind.role, tree.ids[parent] if parent != ROOT else None, tree.times.stored(seq))
+
+    def abandoned_path(self, old_leaf_id: str | None, target_id: str | None) -> AbandonedPath:
+        """Return what is left behind on the way from one entry to another, without bodies (N-40..N-47).
+
+        An id that is not known stands above all roots.
+        """
+        tree = self._log.projector.tree
+        old, target = (tree.find(entry_id) if entry_id is not None else ROOT for entry_id in (old_leaf_id, target_id))
+        return abandoned_path(tree, old, target)
 
     async def get_entry(self, entry_id: str, *, signal: AbortSignal | None = None) -> SessionEntry | None:
         """Return an entry, None for an unknown id (T-21); one that is on its way is waited for."""

@@ -167,3 +167,69 @@ class AbortError(SessionTreeError):
         self.reason = reason
         if isinstance(reason, BaseException):
             self.__cause__ = reason
+
+
+class LeafMovedError(ConcurrencyError):
+    """Raised when the leaf has moved while a navigation or compaction was prepared. Nothing was written.
+
+    Attributes: `expected`, `actual`, the leaf before and now.
+    """
+
+    def __str__(self) -> str:
+        return f"the leaf has moved from {self.expected} to {self.actual} meanwhile; nothing was written"
+
+
+class SessionBusyError(SessionTreeError):
+    """Raised when a session is navigated, branched or compacted while another of these runs.
+
+    Attributes: `path`, `operation` (the one that runs).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], operation: str) -> None:
+        super().__init__(f"{os.fspath(path)}: {operation} is running; try again when it has ended")
+        self.path = Path(path)
+        self.operation = operation
+
+
+class NotAUserMessageError(SessionTreeError, ValueError):
+    """Raised when a session is branched at an entry that is no user message (N-70). Attribute: `entry_id`."""
+
+    def __init__(self, entry_id: str) -> None:
+        super().__init__(f"Entry {entry_id} is not a user message: a session is branched at one")
+        self.entry_id = entry_id
+
+
+class NoSummarizerError(SessionTreeError):
+    """Raised when a summary is asked for and no summarizer is set (N-04, K-61). Nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("no summarizer is set: a summary needs one")
+
+
+class SummaryError(SessionTreeError):
+    """Raised when a summarizer failed, or its summary is empty or cut. Nothing was written (N-6B, K-55).
+
+    Attribute: `detail`; what the summarizer raised is the cause.
+    """
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"summarization failed: {detail}")
+        self.detail = detail
+
+
+class NothingToCompactError(SessionTreeError):
+    """Raised when there is nothing to compact: already compacted, or too small (K-62)."""
+
+
+class CompactionCancelledError(AbortError):
+    """Raised when a compaction was aborted, or cancelled by a hook (K-63, K-66). Nothing was written.
+
+    Attributes: `reason`, and `aborted`, false when a hook cancelled it.
+    """
+
+    def __init__(self, reason: object = None, *, aborted: bool) -> None:
+        super().__init__(reason)
+        self.aborted = aborted
+
+    def __str__(self) -> str:
+        return "Compaction cancelled" if not self.aborted else f"Compaction cancelled: {super().__str__()}"

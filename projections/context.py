@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -43,6 +43,31 @@ class SessionContext(Struct, frozen=True):
     open_tool_calls: list[str]
 
 
+class PathWindow(Struct, frozen=True):
+    """The part of a path that its context is made of, root first.
+
+    `compaction`: the one whose summary leads, or 0. `kept`: what it kept; `after`: what follows it, or the
+    reset boundary that cuts the path. `record`: the settings that hold at the end.
+    """
+
+    record: PathRecord
+    compaction: int
+    kept: list[int]
+    after: list[int]
+
+
+def path_window(tree: Tree, states: PathState, leaf: int) -> PathWindow:
+    """Find the window of an entry's path, at the cost of what is in it (C-30..C-37)."""
+    record = states.at(leaf)
+    after = _up_to(tree, leaf, record.cut)
+    after.reverse()
+    if not record.cut or states.compaction(record.cut) is None:
+        return PathWindow(record, 0, [], after)
+    kept = states.kept(record.cut)
+    kept.reverse()
+    return PathWindow(record, record.cut, kept, after)
+
+
 class ContextWindow(Struct, frozen=True):
     """Which entries the context of a leaf is made of. `compaction`: the one whose summary leads, or 0."""
 
@@ -58,13 +83,11 @@ class ContextWindow(Struct, frozen=True):
 
 
 def context_window(tree: Tree, states: PathState, leaf: int) -> ContextWindow:
-    """Find what is in the context of an entry, at the cost of what is in it (C-30..C-37)."""
-    record = states.at(leaf)
-    after = _up_to(tree, leaf, record.cut)
-    compaction = states.compaction(record.cut) if record.cut else None
-    if compaction is None:
-        return ContextWindow(record, 0, _speaking(tree, after))
-    return ContextWindow(record, record.cut, _speaking(tree, states.kept(record.cut)) + _speaking(tree, after))
+    """Find what is in the context of an entry."""
+    window = path_window(tree, states, leaf)
+    kind = tree.kind
+    speaking = [seq for part in (window.kept, window.after) for seq in part if kind(seq).type in _SPEAKING]
+    return ContextWindow(window.record, window.compaction, speaking)
 
 
 def _up_to(tree: Tree, seq: int, end: int) -> list[int]:
@@ -77,11 +100,6 @@ def _up_to(tree: Tree, seq: int, end: int) -> list[int]:
     return found
 
 
-def _speaking(tree: Tree, upwards: Sequence[int]) -> list[int]:
-    kind = tree.kind
-    return [seq for seq in reversed(upwards) if kind(seq).type in _SPEAKING]
-
-
 def build_context(
     window: ContextWindow, bodies: Mapping[int, SessionEntry], *, keep_failed_turns: bool = False
 ) -> SessionContext:
@@ -89,13 +107,8 @@ def build_context(
     messages: list[Message] = []
     summary = bodies.get(window.compaction)
     if isinstance(summary, CompactionEntry):
-        messages.append(_compaction_message(summary))
-    for seq in window.speaking:
-        entry = bodies[seq]
-        if type(entry) is MessageEntry:
-            messages.append(entry.message)
-        elif (message := _message_of(entry)) is not None:
-            messages.append(message)
+        messages.append(compaction_message(summary))
+    messages += speaking_messages(bodies[seq] for seq in window.speaking)
     messages, open_calls = drop_open_tool_calls(messages)
     if not keep_failed_turns:
         messages = drop_failed_turns(messages)
@@ -113,15 +126,18 @@ def build_context(
     )
 
 
-def _compaction_message(entry: CompactionEntry) -> Message:
+def compaction_message(entry: CompactionEntry) -> Message:
+    """Return the message that a compaction's summary leads a context with (C-31)."""
     message = {"role": "compactionSummary", "summary": entry.summary, "tokensBefore": entry.tokens_before}
     if entry.short_summary is not None:
         message["shortSummary"] = entry.short_summary
     return {**message, "timestamp": _milliseconds(entry)}
 
 
-def _message_of(entry: SessionEntry) -> Message | None:
-    """Return the message of an entry that is no plain message (C-21, C-22)."""
+def speaking_message(entry: SessionEntry) -> Message | None:
+    """Return the message that an entry adds to a context, None for one that adds nothing (C-20..C-24)."""
+    if type(entry) is MessageEntry:
+        return entry.message
     if isinstance(entry, CustomMessageEntry):
         message: Message = {
             "role": "custom",
@@ -137,6 +153,11 @@ def _message_of(entry: SessionEntry) -> Message | None:
     else:
         return None
     return {**message, "timestamp": _milliseconds(entry)}
+
+
+def speaking_messages(entries: Iterable[SessionEntry]) -> list[Message]:
+    """Return the messages of entries in order; compactions and what says nothing have none."""
+    return [message for entry in entries if (message := speaking_message(entry)) is not None]
 
 
 def _milliseconds(entry: SessionEntry) -> int:

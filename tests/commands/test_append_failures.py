@@ -115,7 +115,7 @@ async def test_of_appends_in_one_batch_those_before_the_failure_succeed(
 async def test_those_queued_behind_on_the_same_chain_fail_with_the_same_cause(
     make_file: Make, disk: Any, records: Records
 ) -> None:
-    """D4: their parent will never be; other chains are tried."""
+    """D4, T-42: their parent will never be; other chains are tried. A leaf that a summary moved goes back."""
     session = await make_file()
     await chain(session, "a", "b")
     other, apart = session.cursor("a"), session.cursor(None)
@@ -133,7 +133,7 @@ async def test_those_queued_behind_on_the_same_chain_fail_with_the_same_cause(
     results = await asyncio.gather(taken, *behind, summary, return_exceptions=True)
     assert all(isinstance(result, AppendError) and result.errno == errno.ENOSPC for result in results)
     assert (await branch, await root) == ("f", "g")
-    assert (session.leaf_id, on_d.leaf_id, other.leaf_id, apart.leaf_id) == ("b", "b", "f", "b")
+    assert (session.leaf_id, on_d.leaf_id, other.leaf_id, apart.leaf_id) == ("b", "b", "f", "g")
     assert session.entry_ids() == [line["id"] for line in records(session)[1:]] == ["a", "b", "f", "g"]
     await chain(session, "h")
     assert session.path_ids() == ["a", "b", "h"]

@@ -1,0 +1,144 @@
+"""The automatic check: is the context too long, and then a compaction (K-70..K-76)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, Struct
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.cancellation import carry_out
+from ..eventstore.entries import CompactionEntry, MessageEntry
+from ..eventstore.errors import (
+    CompactionCancelledError,
+    NoSummarizerError,
+    NothingToCompactError,
+    SessionTreeError,
+)
+from ..eventstore.timestamps import instant_ms
+from .compaction import Compaction, compaction_window
+from .context_overflow import is_context_overflow
+from .hook_events import (
+    AutoCompactionEndEvent,
+    AutoCompactionStartEvent,
+    CompactionReason,
+    CompactionResult,
+)
+from .summaries.compaction_preparation import CompactionWindow, context_size
+from .summaries.token_estimate import last_usage
+
+if TYPE_CHECKING:
+    from .agent_session import AgentSession
+
+_FAILURES = {
+    "overflow": "Context overflow recovery failed",
+    "threshold": "Auto-compaction failed",
+}
+
+
+class AutoCompaction(Struct, frozen=True):
+    """What came of the automatic check.
+
+    `result` is None where nothing was compacted: `aborted`, or `error_message` says why, or nobody could.
+    `will_retry`: the turn that failed by overflow is worth another try; it is not in the context.
+    """
+
+    reason: CompactionReason
+    result: CompactionResult | None = None
+    aborted: bool = False
+    will_retry: bool = False
+    error_message: str | None = None
+
+
+class AutoCompactor:
+    """Checks a session after each turn and before each prompt; recovers from an overflow once in a turn."""
+
+    def __init__(self, agent: AgentSession) -> None:
+        self._agent = agent
+        self._recovered_turn: str | None = None
+
+    async def run(self, before_prompt: bool, signal: AbortSignal | None) -> AutoCompaction | None:
+        """Check, and compact where it is due; see `AgentSession.maybe_compact`."""
+        self._agent.session._check_idle()
+        window = await self._window(signal)
+        reason = self._reason(window, before_prompt)
+        if reason is None:
+            return None
+        hooks = self._agent.hooks
+        try:
+            await hooks.tell(AutoCompactionStartEvent(reason))
+            done = await self._compact(reason, _turn(window), signal)
+        except BaseException as error:
+            aborted = isinstance(error, asyncio.CancelledError)
+            done = AutoCompaction(reason, aborted=aborted, error_message=None if aborted else _failure(reason, error))
+            raise
+        finally:
+            end = AutoCompactionEndEvent(done.result, done.aborted, done.will_retry, done.error_message)
+            await carry_out(hooks.tell(end))
+        return done
+
+    async def _window(self, signal: AbortSignal | None) -> CompactionWindow:
+        session = self._agent.session
+        return await compaction_window(session, await session._recorded(UNSET), signal)
+
+    def _reason(self, window: CompactionWindow, before_prompt: bool) -> CompactionReason | None:
+        agent, settings = self._agent, self._agent.settings
+        compaction = settings.compaction
+        last = _last_answer(window)
+        if not compaction.enabled or compaction.strategy == "off" or last is None:
+            return None
+        stop_reason = last.message.get("stopReason")
+        if stop_reason == "aborted" and not before_prompt:
+            return None
+        if self._is_of_the_model(last) and is_context_overflow(last.message, agent.window):
+            return "overflow"
+        if stop_reason == "error" and last_usage(window.after) is None:
+            return None
+        size = context_size(window, settings.estimate_tokens)
+        return "threshold" if compaction.is_due(size, agent.window) else None
+
+    def _is_of_the_model(self, entry: MessageEntry) -> bool:
+        model = self._agent.model
+        told = entry.message.get("provider"), entry.message.get("model")
+        return model is not None and told == (model.provider, model.id)
+
+    async def _compact(self, reason: CompactionReason, turn: str | None, signal: AbortSignal | None) -> AutoCompaction:
+        overflow = reason == "overflow"
+        if overflow and turn == self._recovered_turn:
+            once = NothingToCompactError("the context was compacted in this turn already")
+            return AutoCompaction(reason, error_message=_failure(reason, once))
+        try:
+            result = await Compaction(self._agent).run(signal)
+        except (NoSummarizerError, NothingToCompactError):
+            return AutoCompaction(reason)
+        except CompactionCancelledError:
+            return AutoCompaction(reason, aborted=True)
+        except SessionTreeError as error:
+            return AutoCompaction(reason, error_message=_failure(reason, error))
+        if overflow:
+            self._recovered_turn = turn
+        return AutoCompaction(reason, result, will_retry=overflow)
+
+
+def _failure(reason: CompactionReason, error: BaseException) -> str:
+    return f"{_FAILURES[reason]}: {error}"
+
+
+def _last_answer(window: CompactionWindow) -> MessageEntry | None:
+    """Return the newest assistant message since the compaction, if it was made since (K-72)."""
+    for entry in reversed(window.after):
+        if isinstance(entry, MessageEntry) and entry.role == "assistant":
+            made, compacted = instant_ms(entry.message.get("timestamp")), _instant(window.previous)
+            return None if made is not None and compacted is not None and made < compacted else entry
+    return None
+
+
+def _instant(entry: CompactionEntry | None) -> float | None:
+    return instant_ms(entry.timestamp) if entry is not None else None
+
+
+def _turn(window: CompactionWindow) -> str | None:
+    """Return the id of the newest user message: a turn goes from one to the next."""
+    messages = (entry for entry in reversed(window.range) if isinstance(entry, MessageEntry))
+    return next((entry.id for entry in messages if entry.role == "user"), None)

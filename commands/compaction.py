@@ -1,0 +1,190 @@
+"""Compaction: the older part of a path makes way for its summary (K-60..K-69)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+from msgspec.structs import asdict
+
+from ..eventstore.abort import AbortSignal
+from ..eventstore.cancellation import carry_out
+from ..eventstore.entries import CompactionEntry, SessionEntry
+from ..eventstore.errors import (
+    AbortError,
+    CompactionCancelledError,
+    LeafMovedError,
+    NothingToCompactError,
+)
+from ..projections.context import path_window
+from . import drafts
+from .hook_events import (
+    CompactionContent,
+    CompactionResult,
+    SessionBeforeCompactEvent,
+    SessionBeforeCompactResult,
+    SessionCompactEvent,
+    SessionCompactingEvent,
+    SessionCompactingResult,
+)
+from .landing import land
+from .session_manager import SessionManager
+from .summaries.compaction_preparation import CompactionPreparation, CompactionWindow, prepare_compaction
+from .summaries.compaction_summary import compaction_requests, compaction_result
+from .summaries.summarizer import SummaryRequest, SummaryResult, make_summary
+
+if TYPE_CHECKING:
+    from .agent_session import AgentSession
+
+COMPACTION = "a compaction"
+
+
+async def compaction_window(
+    session: SessionManager, leaf_id: str | None, signal: AbortSignal | None = None
+) -> CompactionWindow:
+    """Read the entries that the context of a leaf is made of; costs what is in it."""
+    log = session._log
+
+    async def read() -> CompactionWindow:
+        projector = log.projector
+        window = path_window(projector.tree, projector.states, log.leaf_seq(leaf_id))
+        leading = [window.compaction] if window.compaction else []
+        entries = await log.entries([*leading, *window.kept, *window.after], signal)
+        previous = entries[0] if leading else None
+        start = len(leading)
+        middle = start + len(window.kept)
+        return CompactionWindow(
+            previous if isinstance(previous, CompactionEntry) else None, entries[start:middle], entries[middle:]
+        )
+
+    return await log.reading(read)
+
+
+class Compaction:
+    """One compaction of the current path."""
+
+    def __init__(self, agent: AgentSession, custom_instructions: str | None = None) -> None:
+        self._agent = agent
+        self._session = agent.session
+        self._log = agent.session._log
+        self._custom_instructions = custom_instructions
+
+    async def run(self, signal: AbortSignal | None) -> CompactionResult:
+        """Compact; see `AgentSession.compact`."""
+        self._session._check_writing()
+        self._agent.need_summarizer()
+        with self._session._operating(COMPACTION, signal) as operation:
+            try:
+                return await self._compact(operation.signal)
+            except AbortError as error:
+                if isinstance(error, CompactionCancelledError):
+                    raise
+                raise CompactionCancelledError(error.reason, aborted=True) from error
+
+    async def _compact(self, signal: AbortSignal) -> CompactionResult:
+        agent = self._agent
+        leaf_id = await self._session._recorded(UNSET)
+        window = await compaction_window(self._session, leaf_id, signal)
+        preparation = prepare_compaction(window, agent.settings.compaction, agent.settings.estimate_tokens)
+        if preparation is None:
+            done = window.previous is not None and not window.after
+            raise NothingToCompactError(
+                "already compacted" if done else "nothing to compact: the session is too small"
+            )
+        supplied = await self._supplied(preparation, leaf_id, signal)
+        compaction = supplied or await self._summarized(preparation, signal)
+        signal.raise_if_aborted()
+        return await self._land(leaf_id, compaction, supplied is not None, signal)
+
+    async def _supplied(
+        self, preparation: CompactionPreparation, leaf_id: str | None, signal: AbortSignal
+    ) -> CompactionContent | None:
+        """Return the compaction that a hook made, None without one (K-63)."""
+        hooks = self._agent.hooks
+        if not hooks.has_handlers(SessionBeforeCompactEvent.type):
+            return None
+        branch: list[SessionEntry] = []
+        if leaf_id is not None:
+            branch = await self._session.get_branch(leaf_id, signal=signal)
+        event = SessionBeforeCompactEvent(preparation, branch, self._custom_instructions, signal)
+        answer = await hooks.ask(event, SessionBeforeCompactResult, signal)
+        if answer is None:
+            return None
+        if answer.cancel:
+            raise CompactionCancelledError("by a hook", aborted=False)
+        supplied = answer.compaction
+        if supplied is None or not supplied.summary.strip():
+            return None
+        if not any(entry.id == supplied.first_kept_entry_id for entry in branch):
+            fault = ValueError(f"first kept entry {supplied.first_kept_entry_id} is not on the path: nothing is kept")
+            hooks.report(event.type, "compaction", fault)
+        return supplied
+
+    async def _summarized(self, preparation: CompactionPreparation, signal: AbortSignal) -> CompactionContent:
+        """Have the summaries made (K-64, K-65)."""
+        agent = self._agent
+        messages = [*preparation.messages_to_summarize, *preparation.turn_prefix_messages]
+        event = SessionCompactingEvent(self._session.session_id, messages)
+        told = await agent.hooks.ask(event, SessionCompactingResult, signal) or SessionCompactingResult()
+        requests = compaction_requests(
+            preparation,
+            agent.settings.prompts,
+            window=agent.window,
+            custom_instructions=self._custom_instructions,
+            context=told.context or (),
+            prompt_override=told.prompt,
+        )
+        history, prefix = await self._answers(requests.history, requests.turn_prefix, signal)
+        summary, details = compaction_result(preparation, requests, history, prefix)
+        return CompactionContent(
+            summary,
+            preparation.first_kept_entry_id,
+            preparation.tokens_before,
+            details,
+            preserve_data=told.preserve_data,
+        )
+
+    async def _answers(
+        self, history: SummaryRequest | None, prefix: SummaryRequest | None, signal: AbortSignal
+    ) -> tuple[SummaryResult | None, SummaryResult | None]:
+        """Ask for both at once (K-53); when one fails the other is cancelled."""
+
+        async def answer(request: SummaryRequest | None) -> SummaryResult | None:
+            return await make_summary(self._agent.need_summarizer(), request, signal) if request is not None else None
+
+        tasks = [asyncio.ensure_future(answer(history)), asyncio.ensure_future(answer(prefix))]
+        try:
+            first, second = await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await carry_out(asyncio.wait(tasks))
+            raise
+        return first, second
+
+    async def _land(
+        self, leaf_id: str | None, compaction: CompactionContent, from_extension: bool, signal: AbortSignal
+    ) -> CompactionResult:
+        """Append the compaction where the leaf is now: the prepared one, or an entry below it; tell the hooks."""
+        session, log = self._session, self._log
+        if session._log is not log or not log.is_at_or_below(session.leaf_id, leaf_id):
+            raise LeafMovedError(leaf_id, session.leaf_id)
+        draft = drafts.compaction(
+            compaction.summary,
+            compaction.first_kept_entry_id,
+            compaction.tokens_before,
+            compaction.details,
+            from_extension,
+            compaction.short_summary,
+            compaction.preserve_data,
+        )
+        entry_id = log.new_id()
+
+        async def tell(new_leaf_id: str) -> None:
+            [entry] = await log.entries([log.seq(entry_id)])
+            assert isinstance(entry, CompactionEntry)
+            await self._agent.hooks.tell(SessionCompactEvent(entry, from_extension))
+
+        await land(session, [draft], session.leaf_id, tell, entry_id=entry_id, signal=signal)
+        return CompactionResult(**asdict(compaction), entry_id=entry_id, from_extension=from_extension)

@@ -1,0 +1,109 @@
+"""What a compaction would summarize and what it would keep, decided from the window of a path (K-40..K-49)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import floor
+from typing import Any
+
+from msgspec import Struct
+
+from ...eventstore.entries import CompactionEntry, SessionEntry
+from ...projections.context import Message, speaking_messages
+from .cut_point import find_cut_point
+from .file_operations import FileOperations
+from .settings import CompactionSettings
+from .token_estimate import ContextUsage, last_usage
+
+
+class CompactionPreparation(Struct, frozen=True):
+    """A compaction before it is made. Messages are in the file's form, oldest first, and must not be changed.
+
+    `turn_prefix_messages`: the beginning of a turn whose end is kept; `recent_messages`: what is kept.
+    `tokens_before`: of the context as it is.
+    """
+
+    first_kept_entry_id: str
+    messages_to_summarize: list[Message]
+    turn_prefix_messages: list[Message]
+    recent_messages: list[Message]
+    is_split_turn: bool
+    tokens_before: int
+    previous_summary: str | None
+    file_operations: FileOperations
+    settings: CompactionSettings
+
+
+class CompactionWindow(Struct, frozen=True):
+    """The entries that the context of a leaf is made of, oldest first.
+
+    `previous`: the compaction whose summary leads, None without one. `kept`: the entries from its first kept
+    one up to it; `after`: those that follow it.
+    """
+
+    previous: CompactionEntry | None
+    kept: list[SessionEntry]
+    after: list[SessionEntry]
+
+    @property
+    def range(self) -> list[SessionEntry]:
+        """What may be summarized: kept entries are in no summary yet (K-42 as settled)."""
+        return [*self.kept, *self.after]
+
+
+Estimate = Callable[[dict[str, Any]], int]
+
+
+def context_size(window: CompactionWindow, estimate: Estimate) -> int:
+    """Return the tokens of the context: what the provider said since the compaction, the rest estimated (K-20)."""
+    usage = last_usage(window.after)
+    if usage is not None:
+        return usage.tokens + _size(window.after[usage.index + 1 :], estimate)
+    summary = estimate({"role": "compactionSummary", "summary": window.previous.summary}) if window.previous else 0
+    return summary + _size(window.range, estimate)
+
+
+def prepare_compaction(
+    window: CompactionWindow, settings: CompactionSettings, estimate: Estimate
+) -> CompactionPreparation | None:
+    """Decide a compaction; None where there is nothing to summarize (K-40, K-47). Linear in the window."""
+    if window.previous is not None and not window.after:
+        return None
+    entries = window.range
+    keep = _keep_recent_tokens(entries, last_usage(window.after), settings, estimate)
+    cut = find_cut_point(entries, keep, estimate)
+    history_end = cut.first_kept if cut.turn_start is None else cut.turn_start
+    history = speaking_messages(entries[:history_end])
+    prefix = speaking_messages(entries[history_end : cut.first_kept])
+    if not history and not prefix:
+        return None
+    operations = FileOperations()
+    if window.previous is not None and not window.previous.from_extension:
+        operations.add_details(window.previous.details)
+    for message in (*history, *prefix):
+        operations.add_message(message)
+    return CompactionPreparation(
+        first_kept_entry_id=entries[cut.first_kept].id,
+        messages_to_summarize=history,
+        turn_prefix_messages=prefix,
+        recent_messages=speaking_messages(entries[cut.first_kept :]),
+        is_split_turn=cut.turn_start is not None,
+        tokens_before=context_size(window, estimate),
+        previous_summary=window.previous.summary if window.previous is not None else None,
+        file_operations=operations,
+        settings=settings,
+    )
+
+
+def _keep_recent_tokens(
+    entries: Sequence[SessionEntry], usage: ContextUsage | None, settings: CompactionSettings, estimate: Estimate
+) -> int:
+    """Return how much to keep by the estimate, when the provider counts more than that (K-44)."""
+    estimated = _size(entries, estimate) if usage is not None else 0
+    if usage is None or not estimated or usage.prompt <= estimated:
+        return settings.keep_recent_tokens
+    return max(1, floor(settings.keep_recent_tokens * estimated / usage.prompt))
+
+
+def _size(entries: Sequence[SessionEntry], estimate: Estimate) -> int:
+    return sum(map(estimate, speaking_messages(entries)))

@@ -1,0 +1,89 @@
+"""The summary of a compaction: what is asked, and how the answers become one text (K-50..K-56)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ...projections.llm_messages import convert_to_llm
+from .answers import answer_details
+from .compaction_preparation import CompactionPreparation
+from .file_operations import with_files
+from .prompts import Prompts
+from .summarizer import SummaryRequest, SummaryResult
+from .transcript import prompt
+
+NO_HISTORY: Final = "No prior history."
+TURN_CONTEXT: Final = "**Turn Context (split turn):**"
+_MOST_TOKENS: Final = 16_384
+
+
+class CompactionRequests(Struct, frozen=True):
+    """What has to be summarized. `history_text` stands where no model is needed for the history."""
+
+    history: SummaryRequest | None
+    history_text: str
+    turn_prefix: SummaryRequest | None
+
+
+def compaction_requests(
+    preparation: CompactionPreparation,
+    prompts: Prompts,
+    *,
+    window: int,
+    custom_instructions: str | None = None,
+    context: Sequence[str] = (),
+    prompt_override: str | None = None,
+) -> CompactionRequests:
+    """Decide what to ask. `context` and `prompt_override` come from the hook `session.compacting`.
+
+    `window`: of the model, for the length of the answers; 0 where it is not known.
+    """
+    reserve = preparation.settings.summary_reserve(window)
+    history = None
+    if preparation.messages_to_summarize:
+        previous = preparation.previous_summary
+        instructions = prompt_override or prompts.text("compaction_update" if previous else "compaction")
+        if custom_instructions:
+            instructions += f"\n\nAdditional focus: {custom_instructions}"
+        between = [f"<previous-summary>\n{previous}\n</previous-summary>"] if previous else []
+        if context:
+            lines = "\n".join(f"- {line}" for line in context)
+            between.append(f"<additional-context>\n{lines}\n</additional-context>")
+        messages = convert_to_llm(preparation.messages_to_summarize)
+        history = SummaryRequest(
+            "history",
+            prompts.text("system"),
+            prompt(messages, instructions, *between),
+            min(int(0.8 * reserve), _MOST_TOKENS),
+            messages,
+            previous,
+        )
+    prefix = None
+    if preparation.turn_prefix_messages:
+        messages = convert_to_llm(preparation.turn_prefix_messages)
+        prefix = SummaryRequest(
+            "turn_prefix",
+            prompts.text("system"),
+            prompt(messages, prompts.text("turn_prefix")),
+            min(int(0.5 * reserve), _MOST_TOKENS),
+            messages,
+        )
+    return CompactionRequests(history, preparation.previous_summary or NO_HISTORY, prefix)
+
+
+def compaction_result(
+    preparation: CompactionPreparation,
+    requests: CompactionRequests,
+    history: SummaryResult | None,
+    turn_prefix: SummaryResult | None,
+) -> tuple[str, Mapping[str, Any]]:
+    """Return the summary and the details of the compaction entry from the answers to the requests."""
+    text = history.text.strip() if history is not None else requests.history_text
+    if turn_prefix is not None:
+        text = "\n\n".join([text, "---", TURN_CONTEXT, turn_prefix.text.strip()])
+    answers = [answer for answer in (history, turn_prefix) if answer is not None]
+    operations = preparation.file_operations
+    return with_files(text, operations), {**operations.details(), **answer_details(answers)}

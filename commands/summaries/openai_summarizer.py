@@ -1,0 +1,72 @@
+"""Summaries by any server that speaks OpenAI's chat completions (design D11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...eventstore.abort import AbortSignal
+from .summarizer import SummaryRequest, SummaryResult
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types import CompletionUsage
+
+_OPENAI = "api.openai.com"
+
+
+class OpenAISummarizer:
+    """Asks a model through the caller's own `openai.AsyncOpenAI`: its address, key, time limits and retries hold.
+
+    Works with every compatible address: llama.cpp, ollama, vLLM. The answer is streamed, and the request is
+    closed as soon as the signal is aborted.
+    """
+
+    def __init__(self, client: AsyncOpenAI, model: str) -> None:
+        self._client = client
+        self._model = model
+
+    async def summarize(self, request: SummaryRequest, *, signal: AbortSignal) -> SummaryResult:
+        """Return the model's answer. Raises `AbortError`, and what the client raises."""
+        return await signal.run(self._ask(request))
+
+    async def _ask(self, request: SummaryRequest) -> SummaryResult:
+        # OpenAI's newer models refuse the older name, and many compatible servers know no other.
+        limit = "max_completion_tokens" if self._client.base_url.host == _OPENAI else "max_tokens"
+        options: dict[str, Any] = {limit: request.max_tokens}
+        parts: list[str] = []
+        reason: str | None = None
+        usage: dict[str, Any] | None = None
+        stream = await self._client.chat.completions.create(
+            model=self._model,
+            messages=[
+                {"role": "system", "content": request.system_prompt},
+                {"role": "user", "content": request.prompt},
+            ],
+            stream=True,
+            stream_options={"include_usage": True},
+            **options,
+        )
+        async with stream:
+            async for chunk in stream:
+                for choice in chunk.choices:
+                    parts.append(choice.delta.content or "")
+                    reason = choice.finish_reason or reason
+                if chunk.usage is not None:
+                    usage = _usage(chunk.usage)
+        if reason is None:
+            return SummaryResult("the stream ended in the middle of the answer", "error")
+        if reason == "content_filter":
+            return SummaryResult("the answer was withheld by a content filter", "error")
+        return SummaryResult("".join(parts), reason, usage)
+
+
+def _usage(usage: CompletionUsage) -> dict[str, Any]:
+    details = usage.prompt_tokens_details
+    cached = (details.cached_tokens if details is not None else None) or 0
+    return {
+        "input": usage.prompt_tokens - cached,
+        "output": usage.completion_tokens,
+        "cacheRead": cached,
+        "cacheWrite": 0,
+        "totalTokens": usage.total_tokens,
+    }

@@ -1,0 +1,68 @@
+"""A conversation as one plain text, so that the model that reads it does not go on with it (N-67, N-68)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ...eventstore.json_text import encode_json
+from ...projections.content_blocks import content_blocks, text_field
+
+MOST_OF_A_RESULT: Final = 2_000
+"""Characters of a tool result that a transcript holds."""
+
+Message = Mapping[str, Any]
+
+
+def is_useless(message: Message) -> bool:
+    """Tell whether a tool result was marked as of no use, and is no error (N-62)."""
+    return message.get("role") == "toolResult" and bool(message.get("useless")) and not message.get("isError")
+
+
+def shortened(text: str) -> str:
+    """Return the text of a tool result as a transcript holds it: its beginning, and how much is left out."""
+    cut = len(text) - MOST_OF_A_RESULT
+    return text if cut <= 0 else f"{text[:MOST_OF_A_RESULT]}\n\n[… {cut} more characters left out]"
+
+
+def result_text(message: Message) -> str:
+    """Return the text of a tool result."""
+    return "".join(text_field(block, "text") for block in _blocks(message, "text"))
+
+
+def transcript(messages: Sequence[Message]) -> str:
+    """Return model messages as tagged parts with blank lines between.
+
+    Images are left out, tool results are shortened; results marked as useless go with their calls.
+    """
+    useless = {str(message.get("toolCallId")) for message in messages if is_useless(message)}
+    parts = (part for message in messages if not is_useless(message) for part in _parts(message, useless))
+    return "\n\n".join(f"[{tag}]: {text}" for tag, text in parts if text)
+
+
+def _parts(message: Message, useless: set[str]) -> Iterator[tuple[str, str]]:
+    if message.get("role") == "assistant":
+        yield "Think", "\n".join(text_field(block, "thinking") for block in _blocks(message, "thinking"))
+        yield "Assistant", "\n".join(text_field(block, "text") for block in _blocks(message, "text"))
+        calls = (call for call in _blocks(message, "toolCall") if str(call.get("id")) not in useless)
+        yield "Tool Call", "; ".join(map(_call, calls))
+    elif message.get("role") == "toolResult":
+        yield "Tool Result", shortened(result_text(message))
+    else:
+        yield "User", "".join(text_field(block, "text") for block in _blocks(message, "text"))
+
+
+def _blocks(message: Message, kind: str) -> list[dict[str, Any]]:
+    return [block for block in content_blocks(message.get("content")) if block.get("type") == kind]
+
+
+def _call(block: dict[str, Any]) -> str:
+    arguments = block.get("arguments")
+    named = arguments.items() if isinstance(arguments, dict) else ()
+    return f"{text_field(block, 'name')}({', '.join(f'{key}={encode_json(value).decode()}' for key, value in named)})"
+
+
+def prompt(messages: Sequence[Message], instructions: str, *between: str) -> str:
+    """Return what a model is asked: the conversation, what stands between, the instructions (N-69, K-50)."""
+    conversation = f"<conversation>\n{transcript(messages)}\n</conversation>"
+    return "\n\n".join([conversation, *between, instructions])
