@@ -200,10 +200,10 @@ class NotAUserMessageError(SessionTreeError, ValueError):
 
 
 class NoSummarizerError(SessionTreeError):
-    """Raised when a summary is asked for and no summarizer is set (N-04, K-61). Nothing was written."""
+    """Raised when a summary is asked for and no summarizer is set, or can be made (N-04, K-61)."""
 
-    def __init__(self) -> None:
-        super().__init__("no summarizer is set: a summary needs one")
+    def __init__(self, detail: str = "no summarizer is set: a summary needs one") -> None:
+        super().__init__(detail)
 
 
 class SummaryError(SessionTreeError):
