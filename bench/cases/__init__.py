@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import append, context, growth, listing, loop, opening, shape, startup, tips
+from bench.cases import append, context, flows, growth, listing, loop, opening, shape, startup, tips
 from bench.rows import Row
 from bench.settings import Settings
 
@@ -14,6 +14,7 @@ CASES: dict[str, Callable[[Settings], list[Row]]] = {
     "shape": shape.run,
     "loop": loop.run,
     "append": append.run,
+    "flows": flows.run,
     "growth": growth.run,
     "tips": tips.run,
     "list": listing.run,
