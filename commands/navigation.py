@@ -113,6 +113,8 @@ class Navigation:
     async def _navigate(self, signal: AbortSignal) -> NavigateResult:
         session, hooks = self._session, self._agent.hooks
         old_leaf_id = await session._recorded(UNSET)
+        if old_leaf_id == self._target_id:  # the leaf was on its way, and fell back
+            return NavigateResult()
         entry = await session.get_entry(self._target_id, signal=signal)
         if entry is None:  # it was on its way, and then not recorded
             raise EntryNotFoundError(self._target_id)
