@@ -32,7 +32,7 @@ class Draft(Struct, frozen=True):
             line = encode_json(fields)
         except (TypeError, ValueError) as error:
             raise InvalidEntryError(f"a {self.type} entry cannot be written as JSON: {error}") from error
-        if line.count(b"[") + line.count(b"{") > MOST_NESTED and _nests_deeper(fields, MOST_NESTED):
+        if line.count(b"[") + line.count(b"{") > MOST_NESTED and nests_deeper(fields, MOST_NESTED):
             raise InvalidEntryError(f"a {self.type} entry nests deeper than {MOST_NESTED} levels")
         if self.type != "message" and isinstance(decode_entry(line), UnknownEntry):
             raise InvalidEntryError(f"a field of a {self.type} entry is of the wrong kind")
@@ -47,7 +47,8 @@ class Draft(Struct, frozen=True):
         return bool(stored == own)
 
 
-def _nests_deeper(value: object, levels: int) -> bool:
+def nests_deeper(value: object, levels: int) -> bool:
+    """Tell whether lists and dicts nest deeper than so many levels."""
     layer = [value]
     while layer and levels:
         layer = [item for part in layer for item in _parts(part)]

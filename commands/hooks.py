@@ -16,6 +16,7 @@ from ..eventstore.cancellation import is_being_cancelled
 from ..eventstore.errors import AbortError
 from ..eventstore.json_text import encode_json
 from ..eventstore.log import log_event
+from .drafts import MOST_NESTED, nests_deeper
 from .hook_events import HookEvent
 
 Handler = Callable[[Any], Any]
@@ -96,7 +97,7 @@ class Hooks:
                 continue
             try:
                 answer = _as_result(given, result)
-            except (TypeError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever a handler's answer does when it is read
                 self.report(event.type, _name(handler), error)
                 continue
             if getattr(answer, "cancel", False):
@@ -160,16 +161,18 @@ def _name(handler: Handler) -> str:
 
 def _as_result(answer: object, result: type[R]) -> R:
     """Return an answer as a result. Raises `TypeError` or `ValueError` for what is none, or cannot be stored."""
-    fields = _fields(answer)
-    if not isinstance(fields, Mapping) or (isinstance(answer, Struct) and not isinstance(answer, result)):
+    if not isinstance(answer, Mapping | result):
         raise TypeError(f"must answer with None, a mapping or {result.__name__}, not {type(answer).__name__}")
-    converted = msgspec.convert(dict(fields), result)
+    fields = {name: _fields(value) for name, value in _fields(answer).items()}
+    converted = msgspec.convert(fields, result)
     encode_json(converted)
+    if nests_deeper(fields, MOST_NESTED):
+        raise ValueError(f"the answer nests deeper than {MOST_NESTED} levels")
     return converted
 
 
-def _fields(value: object) -> object:
+def _fields(value: Any) -> Any:
     """Return a Struct as the mapping that it stands for, so that its fields are checked like a mapping's."""
     if isinstance(value, Struct):
-        return {name: _fields(getattr(value, name)) for name in value.__struct_fields__}
-    return value
+        return {name: getattr(value, name) for name in value.__struct_fields__}
+    return dict(value) if isinstance(value, Mapping) else value

@@ -21,14 +21,14 @@ async def land(
     parent_id: str | None,
     then: Callable[[str], Coroutine[Any, Any, T]],
     *,
-    entry_id: str,
+    entry_id: str | None = None,
     signal: AbortSignal,
 ) -> T:
     """Append drafts as a chain below a parent, move the leaf on them, and return what `then` gives for that leaf.
 
-    `entry_id`: of the first. Aborted or cancelled before the writer took them, or failed: nothing is written,
-    and the leaf is where it was. From then on an abort comes too late, `then` is carried out, and only after
-    that a cancellation is raised. Raises what an append raises, and `AbortError`.
+    `entry_id`: of the first, by default a new one. Aborted or cancelled before the writer took them, or failed:
+    nothing is written, and the leaf is where it was. From then on an abort comes too late, `then` is carried out,
+    and only after that a cancellation is raised. Raises what an append raises, and `AbortError`.
     """
     log = session._log
     append = session._submit(wanted, parent_id, entry_id, fallback_id=session.leaf_id)
@@ -36,10 +36,11 @@ async def land(
     try:
         await log.wait(append, signal)
     except (asyncio.CancelledError, SessionTreeError) as error:
-        if not log.projector.tree.find(entry_id):
-            raise
         failure = error
-    result = await carry_out(then(append.entries[-1].entry_id))
+    recorded = [entry.entry_id for entry in append.entries if log.projector.tree.find(entry.entry_id)]
+    if failure is not None and not recorded:
+        raise failure
+    result = await carry_out(then(recorded[-1]))
     if failure is not None:
         raise failure
     return result

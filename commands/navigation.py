@@ -100,24 +100,21 @@ class Navigation:
             return NavigateResult()
         if self._summarize:
             self._agent.need_summarizer()
+        if self._label is not None:
+            drafts.label(target_id, self._label)
         if self._summarize or self._label is not None:
             session._check_writing()
         with session._operating(NAVIGATION, signal) as operation:
             try:
                 return await self._navigate(operation.signal)
             except AbortError:
-                if not operation.signal.aborted:
-                    raise
                 return NavigateResult(cancelled=True, aborted=True)
 
     async def _navigate(self, signal: AbortSignal) -> NavigateResult:
         session, hooks = self._session, self._agent.hooks
-        old_leaf_id = await session._recorded(UNSET)
-        if old_leaf_id == self._target_id:  # the leaf was on its way, and fell back
+        old_leaf_id, entry = await signal.run(self._from_where_to_where())
+        if old_leaf_id == entry.id:  # the leaf was on its way, and fell back
             return NavigateResult()
-        entry = await session.get_entry(self._target_id, signal=signal)
-        if entry is None:  # it was on its way, and then not recorded
-            raise EntryNotFoundError(self._target_id)
         target = navigation_target(entry, session.shape(entry.id).parent_id)
         asks = hooks.has_handlers(SessionBeforeTreeEvent.type)
         entries: list[SessionEntry] = []
@@ -129,7 +126,7 @@ class Navigation:
                 entry.id,
                 old_leaf_id,
                 collected.common_ancestor_id,
-                entries,
+                list(entries),
                 self._summarize,
                 self._custom_instructions,
                 self._replace_instructions,
@@ -146,6 +143,14 @@ class Navigation:
             summary = await self._summarized(entries, signal)
         signal.raise_if_aborted()
         return await self._land(old_leaf_id, target, summary, signal)
+
+    async def _from_where_to_where(self) -> tuple[str | None, SessionEntry]:
+        """Return the leaf and the target as they are recorded; either may be on its way."""
+        old_leaf_id = await self._session._recorded(UNSET)
+        entry = await self._session.get_entry(self._target_id)
+        if entry is None:
+            raise EntryNotFoundError(self._target_id)
+        return old_leaf_id, entry
 
     async def _summarized(self, entries: list[SessionEntry], signal: AbortSignal) -> _Summary | None:
         """Have the abandoned branch summarized; None where nobody said anything on it (N-66 as settled)."""
@@ -169,17 +174,21 @@ class Navigation:
         session, log = self._session, self._log
         if session._log is not log or session.leaf_id != old_leaf_id:
             raise LeafMovedError(old_leaf_id, session.leaf_id)
+        log.check_usable()
+        for entry_id in (self._target_id, target.leaf_id):
+            if entry_id is not None and not log.knows(entry_id):  # another program has rewritten the file
+                raise EntryNotFoundError(entry_id)
+        summary_id = log.new_id() if summary is not None else None
         wanted: list[Draft] = []
-        first_id = log.new_id()
         if summary is not None:
             wanted.append(drafts.branch_summary(target.leaf_id, summary.text, summary.details, summary.from_extension))
         if self._label is not None:
-            wanted.append(drafts.label(first_id if summary is not None else self._target_id, self._label))
+            wanted.append(drafts.label(summary_id or self._target_id, self._label))
 
         async def tell(new_leaf_id: str | None) -> BranchSummaryEntry | None:
             summary_entry = None
-            if summary is not None:
-                [entry] = await log.entries([log.seq(first_id)])
+            if summary_id is not None:
+                [entry] = await log.entries([log.seq(summary_id)])
                 assert isinstance(entry, BranchSummaryEntry)
                 summary_entry = entry
             from_extension = summary.from_extension if summary is not None else None
@@ -187,7 +196,7 @@ class Navigation:
             return summary_entry
 
         if wanted:
-            summary_entry = await land(session, wanted, target.leaf_id, tell, entry_id=first_id, signal=signal)
+            summary_entry = await land(session, wanted, target.leaf_id, tell, entry_id=summary_id, signal=signal)
         else:
             session._move_to(target.leaf_id)
             summary_entry = await carry_out(tell(target.leaf_id))
