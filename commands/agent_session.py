@@ -110,12 +110,7 @@ class AgentSession:
         it is. Raises `EntryNotFoundError`, `NotAUserMessageError`, `SessionBusyError`, `AbortError`, and what
         `SessionManager.create_branched_session` raises; then nothing has changed.
         """
-        branching = Branching(self, entry_id)
-        kept = await self.get_context() if self.hooks.has_handlers("session_before_branch") else None
-        result = await branching.run(signal)
-        if kept is not None and branching.skip_conversation_restore:
-            self._context = self._position(), kept
-        return result
+        return await Branching(self, entry_id).run(signal)
 
     async def get_user_messages_for_branching(self, *, signal: AbortSignal | None = None) -> list[UserMessage]:
         """Return the user messages of all branches that have text, in file order (N-79). Raises `AbortError`."""
@@ -139,7 +134,7 @@ class AgentSession:
 
         For after each turn, and `before_prompt`, when aborted answers count too (K-70..K-76). Needs a `model`.
         Returns None where nothing was due; a failure is told in the result, and not raised. Raises
-        `SessionBusyError`.
+        `SessionBusyError`, and `AbortError` before it is decided.
         """
         return await self._auto_compactor.run(before_prompt, signal)
 
@@ -159,6 +154,10 @@ class AgentSession:
             self._context = position, context
             return context
         return self._context[1]
+
+    def _keep_context(self, context: SessionContext) -> None:
+        """Let a context stand for the current leaf, until leaf or log move (N-77)."""
+        self._context = self._position(), context
 
     async def close(self) -> None:
         """Abort what runs, and return when the hooks have been told of every append. The session stays open."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.cancellation import carry_out
@@ -17,7 +17,7 @@ from ..eventstore.errors import (
     SessionTreeError,
 )
 from ..eventstore.timestamps import instant_ms
-from .compaction import Compaction, compaction_window
+from .compaction import COMPACTION, Compaction, compaction_window
 from .context_overflow import is_context_overflow
 from .hook_events import (
     AutoCompactionEndEvent,
@@ -41,7 +41,7 @@ class AutoCompaction(Struct, frozen=True):
     """What came of the automatic check.
 
     `result` is None where nothing was compacted: `aborted`, or `error_message` says why, or nobody could.
-    `will_retry`: the turn that failed by overflow is worth another try; it is not in the context.
+    `will_retry`: the answer that failed by overflow is not in the context, and its turn is worth another try.
     """
 
     reason: CompactionReason
@@ -56,19 +56,25 @@ class AutoCompactor:
 
     def __init__(self, agent: AgentSession) -> None:
         self._agent = agent
-        self._recovered_turn: str | None = None
+        self._recovered_turn: str | UnsetType | None = UNSET
 
     async def run(self, before_prompt: bool, signal: AbortSignal | None) -> AutoCompaction | None:
         """Check, and compact where it is due; see `AgentSession.maybe_compact`."""
-        self._agent.session._check_idle()
-        window = await self._window(signal)
-        reason = self._reason(window, before_prompt)
-        if reason is None:
+        agent = self._agent
+        if agent.model is None or not agent.settings.compaction.is_automatic:
             return None
+        with agent.session._operating(COMPACTION, signal) as operation:
+            leaf_id = await operation.signal.run(agent.session._recorded(UNSET))
+            window = await compaction_window(agent.session, leaf_id, operation.signal)
+            reason = self._reason(window, before_prompt)
+            return await self._told(reason, window, operation.signal) if reason is not None else None
+
+    async def _told(self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal) -> AutoCompaction:
+        """Compact between the two events."""
         hooks = self._agent.hooks
         try:
             await hooks.tell(AutoCompactionStartEvent(reason))
-            done = await self._compact(reason, _turn(window), signal)
+            done = await self._compact(reason, window, signal)
         except BaseException as error:
             aborted = isinstance(error, asyncio.CancelledError)
             done = AutoCompaction(reason, aborted=aborted, error_message=None if aborted else _failure(reason, error))
@@ -78,15 +84,10 @@ class AutoCompactor:
             await carry_out(hooks.tell(end))
         return done
 
-    async def _window(self, signal: AbortSignal | None) -> CompactionWindow:
-        session = self._agent.session
-        return await compaction_window(session, await session._recorded(UNSET), signal)
-
     def _reason(self, window: CompactionWindow, before_prompt: bool) -> CompactionReason | None:
         agent, settings = self._agent, self._agent.settings
-        compaction = settings.compaction
         last = _last_answer(window)
-        if not compaction.enabled or compaction.strategy == "off" or last is None:
+        if last is None:
             return None
         stop_reason = last.message.get("stopReason")
         if stop_reason == "aborted" and not before_prompt:
@@ -96,29 +97,43 @@ class AutoCompactor:
         if stop_reason == "error" and last_usage(window.after) is None:
             return None
         size = context_size(window, settings.estimate_tokens)
-        return "threshold" if compaction.is_due(size, agent.window) else None
+        return "threshold" if settings.compaction.is_due(size, agent.window) else None
 
     def _is_of_the_model(self, entry: MessageEntry) -> bool:
         model = self._agent.model
         told = entry.message.get("provider"), entry.message.get("model")
         return model is not None and told == (model.provider, model.id)
 
-    async def _compact(self, reason: CompactionReason, turn: str | None, signal: AbortSignal | None) -> AutoCompaction:
-        overflow = reason == "overflow"
-        if overflow and turn == self._recovered_turn:
+    async def _compact(
+        self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal
+    ) -> AutoCompaction:
+        turn = self._turn()
+        if reason == "overflow" and turn == self._recovered_turn:
             once = NothingToCompactError("the context was compacted in this turn already")
             return AutoCompaction(reason, error_message=_failure(reason, once))
         try:
-            result = await Compaction(self._agent).run(signal)
+            result = await Compaction(self._agent).compact(signal)
         except (NoSummarizerError, NothingToCompactError):
             return AutoCompaction(reason)
         except CompactionCancelledError:
             return AutoCompaction(reason, aborted=True)
         except SessionTreeError as error:
             return AutoCompaction(reason, error_message=_failure(reason, error))
-        if overflow:
+        if reason == "overflow":
             self._recovered_turn = turn
-        return AutoCompaction(reason, result, will_retry=overflow)
+        last = _last_answer(window)
+        failed = last is not None and last.message.get("stopReason") == "error"
+        return AutoCompaction(reason, result, will_retry=reason == "overflow" and failed)
+
+    def _turn(self) -> str | None:
+        """Return the entry that began the turn: the newest user or custom message on the path."""
+        session = self._agent.session
+        tree = session._log.projector.tree
+        for seq in tree.ancestors(session._log.nearest_recorded(session.leaf_id)):
+            kind = tree.kind(seq)
+            if kind.role == "user" or kind.type == "custom_message":
+                return tree.ids[seq]
+        return None
 
 
 def _failure(reason: CompactionReason, error: BaseException) -> str:
@@ -136,9 +151,3 @@ def _last_answer(window: CompactionWindow) -> MessageEntry | None:
 
 def _instant(entry: CompactionEntry | None) -> float | None:
     return instant_ms(entry.timestamp) if entry is not None else None
-
-
-def _turn(window: CompactionWindow) -> str | None:
-    """Return the id of the newest user message: a turn goes from one to the next."""
-    messages = (entry for entry in reversed(window.range) if isinstance(entry, MessageEntry))
-    return next((entry.id for entry in messages if entry.role == "user"), None)

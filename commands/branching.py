@@ -10,6 +10,7 @@ from ..eventstore.abort import AbortSignal
 from ..eventstore.cancellation import carry_out
 from ..eventstore.entries import MessageEntry, SessionEntry
 from ..eventstore.errors import EntryNotFoundError, NotAUserMessageError
+from ..projections.context import SessionContext
 from .hook_events import SessionBeforeBranchEvent, SessionBeforeBranchResult, SessionBranchEvent
 from .navigation_target import Prefill, prefill
 
@@ -51,12 +52,11 @@ def _is_user(entry: SessionEntry | None) -> TypeGuard[MessageEntry]:
 
 
 class Branching:
-    """One branch at a user message. `skip_conversation_restore`: what a hook wishes for the context."""
+    """One branch at a user message."""
 
     def __init__(self, agent: AgentSession, entry_id: str) -> None:
         self._agent = agent
         self._entry_id = entry_id
-        self.skip_conversation_restore = False
 
     async def run(self, signal: AbortSignal | None) -> BranchResult:
         """Branch; see `AgentSession.branch`."""
@@ -68,29 +68,31 @@ class Branching:
             answer = await self._agent.hooks.ask(event, SessionBeforeBranchResult, operation.signal)
             if answer is not None and answer.cancel:
                 return BranchResult(selected.text, selected.images, cancelled=True)
-            self.skip_conversation_restore = answer is not None and answer.skip_conversation_restore
-            operation.signal.raise_if_aborted()
-            await self._switch(operation.signal)
+            keeps = answer is not None and answer.skip_conversation_restore
+            kept = await operation.signal.run(self._agent.get_context()) if keeps else None
+            await self._switch(kept, operation.signal)
             return BranchResult(selected.text, selected.images)
 
     async def _selected(self, signal: AbortSignal) -> Prefill:
-        entry = await self._agent.session.get_entry(self._entry_id, signal=signal)
+        entry = await signal.run(self._agent.session.get_entry(self._entry_id))
         if entry is None:
             raise EntryNotFoundError(self._entry_id)
         if not _is_user(entry):
             raise NotAUserMessageError(self._entry_id)
         return prefill(entry.message.get("content"))
 
-    async def _switch(self, signal: AbortSignal) -> None:
+    async def _switch(self, kept: SessionContext | None, signal: AbortSignal) -> None:
         """Go on in the new file; from there on the hooks are told, whatever is cancelled."""
-        session = self._agent.session
+        agent, session = self._agent, self._agent.session
         previous_file, old_log = session.session_file, session._log
         parent_id = session.shape(self._entry_id).parent_id
         try:
             if parent_id is None:
-                await carry_out(session.new_session(previous_file, keep_name=True))
+                await session.new_session(previous_file, keep_name=True)
             else:
                 await session.create_branched_session(parent_id, signal)
         finally:
             if session._log is not old_log:
-                await carry_out(self._agent.hooks.tell(SessionBranchEvent(previous_file)))
+                if kept is not None:
+                    agent._keep_context(kept)
+                await carry_out(agent.hooks.tell(SessionBranchEvent(previous_file)))

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.cancellation import carry_out
-from ..eventstore.entries import CompactionEntry, SessionEntry
+from ..eventstore.entries import CompactionEntry
 from ..eventstore.errors import (
     AbortError,
     CompactionCancelledError,
@@ -75,16 +75,21 @@ class Compaction:
         self._session._check_writing()
         self._agent.need_summarizer()
         with self._session._operating(COMPACTION, signal) as operation:
-            try:
-                return await self._compact(operation.signal)
-            except AbortError as error:
-                if isinstance(error, CompactionCancelledError):
-                    raise
-                raise CompactionCancelledError(error.reason, aborted=True) from error
+            return await self.compact(operation.signal)
+
+    async def compact(self, signal: AbortSignal) -> CompactionResult:
+        """Compact, within an operation that the caller has begun."""
+        try:
+            return await self._compact(signal)
+        except CompactionCancelledError:
+            raise
+        except AbortError as error:
+            raise CompactionCancelledError(error.reason, aborted=True) from error
 
     async def _compact(self, signal: AbortSignal) -> CompactionResult:
         agent = self._agent
-        leaf_id = await self._session._recorded(UNSET)
+        agent.need_summarizer()
+        leaf_id = await signal.run(self._session._recorded(UNSET))
         window = await compaction_window(self._session, leaf_id, signal)
         preparation = prepare_compaction(window, agent.settings.compaction, agent.settings.estimate_tokens)
         if preparation is None:
@@ -94,7 +99,6 @@ class Compaction:
             )
         supplied = await self._supplied(preparation, leaf_id, signal)
         compaction = supplied or await self._summarized(preparation, signal)
-        signal.raise_if_aborted()
         return await self._land(leaf_id, compaction, supplied is not None, signal)
 
     async def _supplied(
@@ -104,10 +108,8 @@ class Compaction:
         hooks = self._agent.hooks
         if not hooks.has_handlers(SessionBeforeCompactEvent.type):
             return None
-        branch: list[SessionEntry] = []
-        if leaf_id is not None:
-            branch = await self._session.get_branch(leaf_id, signal=signal)
-        event = SessionBeforeCompactEvent(preparation, branch, self._custom_instructions, signal)
+        branch = await self._session.get_branch(leaf_id, signal=signal)
+        event = SessionBeforeCompactEvent(preparation, list(branch), self._custom_instructions, signal)
         answer = await hooks.ask(event, SessionBeforeCompactResult, signal)
         if answer is None:
             return None

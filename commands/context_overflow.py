@@ -12,7 +12,9 @@ from .summaries.token_estimate import context_tokens
 _OVERFLOW = re.compile(
     r"""
     (prompt|input|request|context|message)s?\b.{0,40}\b(is|are)?\s*too\s+(long|large)
-    | (maximum|max)\s+context
+    | (maximum|max)\s+(context|prompt\s+length)
+    | reduce\s+the\s+length\s+of\b
+    | request_too_large
     | context[\s_-]*(length|window|size|limit)
     | exceed\w*\b.{0,60}\b(tokens?|context)
     | tokens?\b.{0,60}\b(exceed|limit\s+exceeded|over\s+the\s+limit)

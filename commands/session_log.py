@@ -303,8 +303,9 @@ class SessionLog:
         """Tell whether a leaf, which may be on its way, is a recorded entry or hangs below it; None is above all."""
         if ancestor_id is None:
             return True
-        seq, ancestor = self.nearest_recorded(leaf_id), self.seq(ancestor_id)
-        return any(above == ancestor for above in self.projector.tree.ancestors(seq))
+        tree = self.projector.tree
+        ancestor = tree.find(ancestor_id)
+        return any(above == ancestor for above in tree.ancestors(self.nearest_recorded(leaf_id)))
 
     async def drain(self) -> None:
         """Wait until nothing is on its way."""

@@ -181,14 +181,20 @@ class SessionManager(SessionView, Cursor):
         this one, and its further directories.
         """
         self._log.check_writable()
+        await self._log.drain()
         details = HeaderDetails(parent_session=parent_session)
         if keep_name:
-            details["title"], details["title_source"] = self.session_name, self.header.title_source
+            details["title"], details["title_source"] = self.session_name, self._title_source()
             details["additional_directories"] = self.header.additional_directories
         header = self._settings.new_header(self.cwd, **details)
         path = self._log.store.path
         log = self._settings.memory_log(header) if path is None else self._settings.new_log(path.parent, header)
         return await self._switch(log)
+
+    def _title_source(self) -> str | None:
+        """Return who gave the session its name, where the name is the header's."""
+        old = self.header
+        return old.title_source if self.session_name == (old.title or "").strip() else None
 
     async def create_branched_session(self, leaf_id: str, signal: AbortSignal | None = None) -> str | None:
         """Make a session of the path to an entry, switch to it, and return its path, None in memory (T-60..T-72).
@@ -206,7 +212,7 @@ class SessionManager(SessionView, Cursor):
             self.cwd,
             parent_session=str(path) if path is not None else None,
             title=old.title if plan.has_name else self.session_name,
-            title_source=old.title_source,
+            title_source=old.title_source if plan.has_name else self._title_source(),
             additional_directories=old.additional_directories,
         )
         batches = self._forked(plan, signal)

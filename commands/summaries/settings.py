@@ -60,7 +60,12 @@ class CompactionSettings(Struct, frozen=True):
 
     def is_due(self, tokens: int, window: int) -> bool:
         """Tell whether a context of so many tokens is to be compacted by the automatic check (K-10, K-11)."""
-        return self.enabled and self.strategy != "off" and window > 0 and tokens > self.threshold(window)
+        return self.is_automatic and window > 0 and tokens > self.threshold(window)
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether there is an automatic check."""
+        return self.enabled and self.strategy != "off"
 
 
 class BranchSummarySettings(Struct, frozen=True):

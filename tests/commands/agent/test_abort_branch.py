@@ -1,0 +1,142 @@
+"""A branch into a new file that is aborted or cancelled at any of its steps: the file is there, or it is not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sessiontree import AbortController, AbortError, AgentSession, BranchResult, Hooks, SessionManager
+
+Make = Callable[..., Awaitable[SessionManager]]
+Say = Callable[..., Awaitable[None]]
+Walk = Callable[..., Awaitable[tuple[Any, bool]]]
+Stop = Callable[[AbortController, "asyncio.Task[Any]"], object]
+
+
+def cancel_twice(controller: AbortController, task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    asyncio.get_running_loop().call_soon(task.cancel)
+
+
+STOPS: dict[str, Stop] = {
+    "signal": lambda controller, task: controller.abort("enough"),
+    "cancel": lambda controller, task: task.cancel(),
+    "cancel twice": cancel_twice,
+}
+
+
+def hooks_that_note(told: list[Any]) -> Hooks:
+    """A plain and a slow handler before and after; the latter note what they are told."""
+    hooks = Hooks()
+
+    async def slow_before(event: Any) -> None:
+        await asyncio.sleep(0)
+
+    async def slow_after(event: Any) -> None:
+        await asyncio.sleep(0)
+        told.append(event)
+
+    hooks.on("session_before_branch", lambda event: None)
+    hooks.on("session_before_branch", slow_before)
+    hooks.on("session_branch", told.append)
+    hooks.on("session_branch", slow_after)
+    return hooks
+
+
+def files(session: SessionManager) -> dict[Path, bytes]:
+    """What stands beside the session's file, with it."""
+    if session.session_file is None:
+        return {}
+    return {path: path.read_bytes() for path in Path(session.session_file).parent.iterdir()}
+
+
+def open_descriptors() -> int:
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
+@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize(("entry_id", "kept"), [("u1", []), ("u2", ["u1", "a1"])], ids=["root", "other"])
+async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
+    make: Make, say: Say, walk: Walk, entry_id: str, kept: list[str], stop: str
+) -> None:
+    """N-73, N-74, N-76, D8, T-69: a new file is whole, switched to and told, else there is none, not even a part."""
+    seen: set[bool] = set()
+    for step in count():
+        session, told, controller = await make(), list[Any](), AbortController()
+        await say(session, "u1", "a1", "u2", "a2")
+        await session.append_label_change("a1", "mark")
+        await session.get_entries()  # the file is open for reading, and stays so
+        agent = AgentSession(session, hooks=hooks_that_note(told))
+        session_id, path, leaf_id = session.session_id, session.session_file, session.leaf_id
+        before, descriptors = files(session), open_descriptors()
+        flow = agent.branch(entry_id, signal=controller.signal)
+        outcome, reached = await walk(flow, step, partial(STOPS[stop], controller))
+        moved = session.session_id != session_id
+        if moved:
+            labels = [] if not kept else [str(session.leaf_id)]
+            assert session.path_ids() == session.entry_ids() == [*kept, *labels]
+            assert session.labels == ({"a1": "mark"} if kept else {})
+            assert [event.previous_session_file for event in told] == [path] * 2
+            new = {Path(str(session.session_file))} if path is not None and kept else set()
+            after = files(session)
+            assert after.keys() - before.keys() == new
+            assert before.items() <= after.items()
+            for file in new:
+                async with await SessionManager.open(file, read_only=True) as again:
+                    assert (again.session_id, again.path_ids()) == (session.session_id, session.path_ids())
+        else:
+            assert (session.session_file, session.leaf_id, files(session), told) == (path, leaf_id, before, [])
+            assert open_descriptors() == descriptors
+        if reached and "cancel" in stop:
+            assert isinstance(outcome, asyncio.CancelledError)
+        elif moved:
+            assert outcome == BranchResult(f"text of {entry_id}")
+        else:
+            assert isinstance(outcome, AbortError)
+            assert outcome.reason == "enough"
+        await say(session, "u9")
+        assert not (await agent.branch("u9")).cancelled
+        await session.close()
+        seen.add(moved)
+        if not reached:
+            break
+    assert seen == {True, False}
+    assert step > 6
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        "cancel",
+        pytest.param("signal", marks=pytest.mark.xfail(strict=True, reason="SessionLog.drain takes no signal")),
+    ],
+)
+async def test_while_it_waits_for_the_appends_before_it_a_branch_can_be_stopped(
+    make_file: Make, say: Say, disk: Any, stop: str
+) -> None:
+    """N-72, D8: at once, however long the writer takes; what was handed over is recorded where it belongs."""
+    session, controller = await make_file(), AbortController()
+    await say(session, "u1", "a1", "u2")
+    before = files(session).keys()
+    disk.hold()
+    saying = asyncio.ensure_future(say(session, "a2"))
+    await disk.holds()
+    task = asyncio.ensure_future(AgentSession(session).branch("u2", signal=controller.signal))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    STOPS[stop](controller, task)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    ended = task.done()
+    disk.go_on.set()
+    await asyncio.gather(task, return_exceptions=True)
+    await saying
+    assert ended
+    assert (session.path_ids(), files(session).keys()) == (["u1", "a1", "u2", "a2"], before)
