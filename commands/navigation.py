@@ -158,11 +158,11 @@ class Navigation:
         settings = agent.settings
         budget = branch_budget(agent.window, settings.branch_summary)
         material = branch_material(entries, budget, settings.estimate_tokens)
-        if not material.messages:
-            return None
         request = branch_summary_request(
             material, settings.prompts, self._custom_instructions, self._replace_instructions
         )
+        if request is None:
+            return None
         result = await make_summary(agent.need_summarizer(), request, signal)
         text, details = branch_summary_result(material, settings.prompts, result)
         return _Summary(text, details, False)

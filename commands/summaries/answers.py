@@ -33,6 +33,12 @@ def _in_file_form(usage: Usage | Mapping[str, Any]) -> dict[str, Any]:
         "cacheWrite": usage.cache_write,
         "totalTokens": usage.total_tokens,
         "cost": {"total": usage.cost},
+        "premiumRequests": usage.premium_requests,
+        "orchestration": {
+            "input": usage.orchestration_input,
+            "output": usage.orchestration_output,
+            "cacheRead": usage.orchestration_cache_read,
+        },
     }
 
 
@@ -44,6 +50,6 @@ def _added(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
             total[name] = _added(known, value)
         elif isinstance(value, int | float) and isinstance(known, int | float):
             total[name] = known + value
-        else:
+        elif value is not None:
             total[name] = value
     return total

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...eventstore.abort import AbortSignal
 from .summarizer import SummaryRequest, SummaryResult
+from .unreadable_answers import readable_answer
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -35,7 +36,8 @@ class AnthropicSummarizer:
             system=request.system_prompt,
             messages=[{"role": "user", "content": request.prompt}],
         ) as stream:
-            answer = await stream.get_final_message()
+            with readable_answer():
+                answer = await stream.get_final_message()
         if answer.stop_reason is None:
             return SummaryResult("the stream ended in the middle of the answer", "error")
         reason = _STOP_REASONS.get(answer.stop_reason)

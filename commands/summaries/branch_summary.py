@@ -74,8 +74,11 @@ def branch_summary_request(
     prompts: Prompts,
     custom_instructions: str | None = None,
     replace_instructions: bool = False,
-) -> SummaryRequest:
-    """Decide what to ask; custom instructions are a further focus, or all that is asked (N-6A as settled)."""
+) -> SummaryRequest | None:
+    """Decide what to ask, None where nobody said anything (N-66 as settled).
+
+    Custom instructions are a further focus, or all that is asked (N-6A as settled).
+    """
     instructions = prompts.text("branch_summary")
     if custom_instructions:
         instructions = (
@@ -84,7 +87,8 @@ def branch_summary_request(
             else f"{instructions}\n\nAdditional focus: {custom_instructions}"
         )
     messages = convert_to_llm(material.messages)
-    return SummaryRequest("branch", prompts.text("system"), prompt(messages, instructions), MOST_TOKENS, messages)
+    asked = prompt(messages, instructions)
+    return SummaryRequest("branch", prompts.text("system"), asked, MOST_TOKENS, messages) if asked else None
 
 
 def branch_summary_result(
@@ -93,4 +97,4 @@ def branch_summary_result(
     """Return the text and the details of the branch summary entry (N-14, N-6C)."""
     operations = material.file_operations
     text = f"{prompts.text('branch_preamble')}\n\n{answer.text.strip()}"
-    return with_files(text, operations), {**operations.details(), **answer_details([answer])}
+    return with_files(text, operations), {**answer_details([answer]), **operations.details()}

@@ -42,36 +42,28 @@ def compaction_requests(
     `window`: of the model, for the length of the answers; 0 where it is not known.
     """
     reserve = preparation.settings.summary_reserve(window)
+    previous = preparation.previous_summary
+    instructions = prompt_override or prompts.text("compaction_update" if previous else "compaction")
+    if custom_instructions:
+        instructions += f"\n\nAdditional focus: {custom_instructions}"
+    between = [f"<previous-summary>\n{previous}\n</previous-summary>"] if previous else []
+    if context:
+        lines = "\n".join(f"- {line}" for line in context)
+        between.append(f"<additional-context>\n{lines}\n</additional-context>")
+    system = prompts.text("system")
     history = None
-    if preparation.messages_to_summarize:
-        previous = preparation.previous_summary
-        instructions = prompt_override or prompts.text("compaction_update" if previous else "compaction")
-        if custom_instructions:
-            instructions += f"\n\nAdditional focus: {custom_instructions}"
-        between = [f"<previous-summary>\n{previous}\n</previous-summary>"] if previous else []
-        if context:
-            lines = "\n".join(f"- {line}" for line in context)
-            between.append(f"<additional-context>\n{lines}\n</additional-context>")
-        messages = convert_to_llm(preparation.messages_to_summarize)
-        history = SummaryRequest(
-            "history",
-            prompts.text("system"),
-            prompt(messages, instructions, *between),
-            min(int(0.8 * reserve), _MOST_TOKENS),
-            messages,
-            previous,
-        )
+    messages = convert_to_llm(preparation.messages_to_summarize)
+    if asked := prompt(messages, instructions, *between):
+        history = SummaryRequest("history", system, asked, _most_tokens(0.8 * reserve), messages, previous)
     prefix = None
-    if preparation.turn_prefix_messages:
-        messages = convert_to_llm(preparation.turn_prefix_messages)
-        prefix = SummaryRequest(
-            "turn_prefix",
-            prompts.text("system"),
-            prompt(messages, prompts.text("turn_prefix")),
-            min(int(0.5 * reserve), _MOST_TOKENS),
-            messages,
-        )
-    return CompactionRequests(history, preparation.previous_summary or NO_HISTORY, prefix)
+    messages = convert_to_llm(preparation.turn_prefix_messages)
+    if asked := prompt(messages, prompts.text("turn_prefix")):
+        prefix = SummaryRequest("turn_prefix", system, asked, _most_tokens(0.5 * reserve), messages)
+    return CompactionRequests(history, previous or NO_HISTORY, prefix)
+
+
+def _most_tokens(share: float) -> int:
+    return max(1, min(int(share), _MOST_TOKENS))
 
 
 def compaction_result(
@@ -86,4 +78,4 @@ def compaction_result(
         text = "\n\n".join([text, "---", TURN_CONTEXT, turn_prefix.text.strip()])
     answers = [answer for answer in (history, turn_prefix) if answer is not None]
     operations = preparation.file_operations
-    return with_files(text, operations), {**operations.details(), **answer_details(answers)}
+    return with_files(text, operations), {**answer_details(answers), **operations.details()}

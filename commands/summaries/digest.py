@@ -12,6 +12,9 @@ from .summarizer import SummaryRequest, SummaryResult
 
 _LONGEST: Final = 600
 """Characters of a quotation."""
+_LONGEST_EARLIER: Final = 2_400
+"""Characters of an earlier summary."""
+_EARLIER: Final = "## Earlier summary"
 _ELLIPSIS: Final = "…"
 
 Message = dict[str, Any]
@@ -26,13 +29,20 @@ class DigestSummarizer:
     async def summarize(self, request: SummaryRequest, *, signal: AbortSignal) -> SummaryResult:
         """Return the digest of the messages that are asked for. Raises `AbortError`."""
         signal.raise_if_aborted()
-        sections = [("Earlier summary", request.previous_summary or "")] if request.previous_summary else []
-        sections += _sections(request.messages)
+        sections = [("Earlier summary", _earlier(request.previous_summary or "")), *_sections(request.messages)]
         text = "\n\n".join(f"## {title}\n{body}" for title, body in sections if body)
         operations = FileOperations()
         for message in request.messages:
             operations.add_message(message)
         return SummaryResult(with_files(text or "(nothing was said)", operations), details={"digest": True})
+
+
+def _earlier(summary: str) -> str:
+    """Return an earlier summary without its own earlier one's heading, its middle left out where it is long."""
+    text = summary.removeprefix(_EARLIER).strip()
+    if len(text) <= _LONGEST_EARLIER:
+        return text
+    return f"{text[: _LONGEST_EARLIER // 3].rstrip()}\n\n{_ELLIPSIS}\n\n{text[-2 * _LONGEST_EARLIER // 3 :].lstrip()}"
 
 
 def _sections(messages: Sequence[Message]) -> list[tuple[str, str]]:

@@ -64,7 +64,9 @@ class FileOperations(Struct, frozen=True):
 
 def _paths(value: object) -> Iterable[str]:
     return (
-        (path for path in value if isinstance(path, str) and not _URL.match(path)) if isinstance(value, list) else ()
+        (path for path in value if isinstance(path, str) and path and not _URL.match(path))
+        if isinstance(value, list)
+        else ()
     )
 
 
@@ -75,17 +77,22 @@ def with_files(text: str, operations: FileOperations) -> str:
     if not paths:
         return body
     lines = ["<files>"]
-    for directory, group in groupby(sorted(map(split, paths[:MOST_FILES])), key=lambda parts: parts[0]):
+    for directory, group in groupby(sorted(paths[:MOST_FILES], key=split), key=lambda path: split(path)[0]):
         if directory:
-            lines.append(directory.rstrip("/") + "/")
-        lines += [f"{'  ' if directory else ''}{name} ({_mark(operations, directory, name)})" for _, name in group]
+            lines.append(_shown(directory.rstrip("/")) + "/")
+        margin = "  " if directory else ""
+        lines += [f"{margin}{_shown(split(path)[1])} ({_mark(operations, path)})" for path in group]
     if len(paths) > MOST_FILES:
         lines.append(f"… and {len(paths) - MOST_FILES} more")
     return "\n".join([body, "", *lines, "</files>"])
 
 
-def _mark(operations: FileOperations, directory: str, name: str) -> str:
-    path = f"{directory.rstrip('/')}/{name}" if directory else name
+def _shown(name: str) -> str:
+    """Return a name that can neither end its line nor the list."""
+    return " ".join(name.replace("</", "< /").split())
+
+
+def _mark(operations: FileOperations, path: str) -> str:
     if path not in operations.changed:
         return "Read"
     return "RW" if path in operations.read else "Write"

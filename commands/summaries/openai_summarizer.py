@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...eventstore.abort import AbortSignal
 from .summarizer import SummaryRequest, SummaryResult
+from .unreadable_answers import readable_answer
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types import CompletionUsage
 
-_OPENAI = "api.openai.com"
+_OPENAI = (".openai.com", ".openai.azure.com")
+_STOP_REASONS = {"stop": "stop", "eos": "stop", "length": "length"}
 
 
 class OpenAISummarizer:
@@ -31,7 +33,7 @@ class OpenAISummarizer:
 
     async def _ask(self, request: SummaryRequest) -> SummaryResult:
         # OpenAI's newer models refuse the older name, and many compatible servers know no other.
-        limit = "max_completion_tokens" if self._client.base_url.host == _OPENAI else "max_tokens"
+        limit = "max_completion_tokens" if self._client.base_url.host.endswith(_OPENAI) else "max_tokens"
         options: dict[str, Any] = {limit: request.max_tokens}
         parts: list[str] = []
         reason: str | None = None
@@ -47,17 +49,18 @@ class OpenAISummarizer:
             **options,
         )
         async with stream:
-            async for chunk in stream:
-                for choice in chunk.choices:
-                    parts.append(choice.delta.content or "")
-                    reason = choice.finish_reason or reason
-                if chunk.usage is not None:
-                    usage = _usage(chunk.usage)
+            with readable_answer():
+                async for chunk in stream:
+                    for choice in chunk.choices:
+                        parts.append(choice.delta.content or "")
+                        reason = choice.finish_reason or reason
+                    if chunk.usage is not None:
+                        usage = _usage(chunk.usage)
         if reason is None:
             return SummaryResult("the stream ended in the middle of the answer", "error")
-        if reason == "content_filter":
-            return SummaryResult("the answer was withheld by a content filter", "error")
-        return SummaryResult("".join(parts), reason, usage)
+        if reason not in _STOP_REASONS:
+            return SummaryResult(f"the model stopped with {reason}", "error")
+        return SummaryResult("".join(parts), _STOP_REASONS[reason], usage)
 
 
 def _usage(usage: CompletionUsage) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ...eventstore.cancellation import is_being_cancelled
 from ...eventstore.errors import AbortError, SummaryError
 from ...projections.usage import Usage
 
+_LONGEST_ERROR = 500
 _CUT = frozenset({"length", "max_tokens"})
 
 
@@ -61,20 +62,31 @@ async def make_summary(summarizer: Summarizer, request: SummaryRequest, signal: 
     """
     try:
         answer = await signal.run(summarizer.summarize(request, signal=signal))
-    except AbortError:
+    except (AbortError, SummaryError):
         raise
     except asyncio.CancelledError as error:
         if is_being_cancelled():
             raise
         raise SummaryError("the summarizer cancelled itself") from error
     except Exception as error:
-        raise SummaryError(str(error) or type(error).__name__) from error
+        raise SummaryError(_told(error)) from error
     return _checked(SummaryResult(answer) if isinstance(answer, str) else answer)
 
 
+def _told(error: Exception) -> str:
+    """Return what an error says on one line, with the status of a server's answer."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if len(text) > _LONGEST_ERROR:
+        text = text[:_LONGEST_ERROR] + "…"
+    status = getattr(error, "status_code", None)
+    return text if status is None or str(status) in text else f"status {status}: {text}"
+
+
 def _checked(result: object) -> SummaryResult:
-    if not isinstance(result, SummaryResult) or not isinstance(result.text, str):
+    if not isinstance(result, SummaryResult):
         raise SummaryError(f"the summarizer returned {type(result).__name__}, no SummaryResult and no string")
+    if not isinstance(result.text, str) or not isinstance(result.stop_reason, str):
+        raise SummaryError("the summarizer returned a SummaryResult whose text or stop reason is no string")
     if result.stop_reason == "aborted":
         raise AbortError("the summarizer stopped")
     if result.stop_reason == "error":

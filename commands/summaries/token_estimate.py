@@ -116,7 +116,9 @@ def context_tokens(usage: Mapping[str, Any]) -> int:
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _count(usage: Mapping[str, Any], name: str) -> Number:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ...eventstore.json_text import encode_json
 from ...projections.content_blocks import content_blocks, text_field
+from ...projections.sendable import sendable_text
 
 MOST_OF_A_RESULT: Final = 2_000
 """Characters of a tool result that a transcript holds."""
@@ -35,12 +36,29 @@ def transcript(messages: Sequence[Message]) -> str:
 
     Images are left out, tool results are shortened; results marked as useless go with their calls.
     """
-    useless = {str(message.get("toolCallId")) for message in messages if is_useless(message)}
-    parts = (part for message in messages if not is_useless(message) for part in _parts(message, useless))
+    useless = _useless_calls(messages)
+    parts = (
+        part
+        for index, message in enumerate(messages)
+        if not is_useless(message)
+        for part in _parts(message, useless.get(index, ()))
+    )
     return "\n\n".join(f"[{tag}]: {text}" for tag, text in parts if text)
 
 
-def _parts(message: Message, useless: set[str]) -> Iterator[tuple[str, str]]:
+def _useless_calls(messages: Sequence[Message]) -> dict[int, list[str]]:
+    """Return the ids of the calls whose results are useless, by the position of the message that made them."""
+    made: dict[str, int] = {}
+    useless: dict[int, list[str]] = {}
+    for index, message in enumerate(messages):
+        if message.get("role") == "assistant":
+            made |= {str(call.get("id")): index for call in _blocks(message, "toolCall")}
+        elif is_useless(message) and (call_id := str(message.get("toolCallId"))) in made:
+            useless.setdefault(made[call_id], []).append(call_id)
+    return useless
+
+
+def _parts(message: Message, useless: Collection[str]) -> Iterator[tuple[str, str]]:
     if message.get("role") == "assistant":
         yield "Think", "\n".join(text_field(block, "thinking") for block in _blocks(message, "thinking"))
         yield "Assistant", "\n".join(text_field(block, "text") for block in _blocks(message, "text"))
@@ -62,7 +80,12 @@ def _call(block: dict[str, Any]) -> str:
     return f"{text_field(block, 'name')}({', '.join(f'{key}={encode_json(value).decode()}' for key, value in named)})"
 
 
-def prompt(messages: Sequence[Message], instructions: str, *between: str) -> str:
-    """Return what a model is asked: the conversation, what stands between, the instructions (N-69, K-50)."""
-    conversation = f"<conversation>\n{transcript(messages)}\n</conversation>"
-    return "\n\n".join([conversation, *between, instructions])
+def prompt(messages: Sequence[Message], instructions: str, *between: str) -> str | None:
+    """Return what a model is asked: the conversation, what stands between, the instructions (N-69, K-50).
+
+    None where the messages say nothing.
+    """
+    said = transcript(messages)
+    if not said:
+        return None
+    return sendable_text("\n\n".join([f"<conversation>\n{said}\n</conversation>", *between, instructions]))
