@@ -12,12 +12,15 @@ from ..commands.summaries.settings import AgentSettings, CompactionSettings
 from ..eventstore.session_file import write_session_file
 from .async_run import run
 from .cells import clean, clean_lines
-from .managed_session import opened_to_write
-from .output import print_json, print_lines
+from .managed_session import opened_to_summarize, opened_to_write
+from .output import print_written
 from .session_target import SessionTarget, json_option, session_argument
 from .summarizer_option import DIGEST, SummarizerChoice, summarizer_option
+from .text_argument import label_text, utf8
 
-_SUMMARIZING = "writing the summary"
+_instructions_option = click.option(
+    "--instructions", metavar="TEXT", help="A further focus of the summary, for a model."
+)
 
 
 @click.command("navigate")
@@ -25,7 +28,7 @@ _SUMMARIZING = "writing the summary"
 @click.argument("entry_id", metavar="ID")
 @click.option("--summarize", is_flag=True, help="Store a summary of the branch that is left.")
 @summarizer_option
-@click.option("--instructions", metavar="TEXT", help="A further focus of the summary.")
+@_instructions_option
 @click.option("--label", metavar="TEXT", help="Label the summary, or the entry where there is none.")
 @json_option
 def navigate_command(
@@ -43,45 +46,58 @@ def navigate_command(
     """
     if not summarize and (summarizer is not None or instructions is not None):
         raise click.UsageError("--summarizer and --instructions need --summarize.", click.get_current_context())
-    run(_navigate, target, entry_id, summarize, summarizer, instructions, label, as_json)
+    run(
+        _navigate,
+        target,
+        entry_id,
+        (summarizer or SummarizerChoice(DIGEST)) if summarize else None,
+        utf8("--instructions", instructions or ""),
+        label_text("--label", label),
+        as_json,
+    )
 
 
 async def _navigate(
     target: SessionTarget,
     entry_id: str,
-    summarize: bool,
     summarizer: SummarizerChoice | None,
-    instructions: str | None,
+    instructions: str,
     label: str | None,
     as_json: bool,
 ) -> None:
-    doing = _SUMMARIZING if summarize else None
+    summarize = summarizer is not None
     async with (
+        (opened_to_summarize if summarize else opened_to_write)(target) as session,
         (summarizer or SummarizerChoice(DIGEST)).made() as made,
-        opened_to_write(target, doing) as session,
     ):
-        before = session.entry_count
-        agent = AgentSession(session, summarizer=made)
-        result = await agent.navigate_tree(
-            entry_id, summarize=summarize, custom_instructions=instructions, label=label
+        is_leaf, before = session.leaf_id == entry_id, session.entry_count
+        result = await AgentSession(session, summarizer=made).navigate_tree(
+            entry_id, summarize=summarize, custom_instructions=instructions or None, label=label
         )
         leaf_id, stored = session.leaf_id, session.entry_count > before
-    summary_id = result.summary_entry.id if result.summary_entry is not None else None
-    if as_json:
-        print_json({"leaf_id": leaf_id, "editor_text": result.editor_text, "summary_id": summary_id, "stored": stored})
-        return
+    summary = result.summary_entry
+    record = {
+        "leaf_id": leaf_id,
+        "editor_text": result.editor_text,
+        "editor_images": len(result.editor_images or ()),
+        "summary_id": summary.id if summary is not None else None,
+        "stored": stored,
+    }
     lines = [f"leaf: {clean(leaf_id) if leaf_id is not None else '(above all roots)'}"]
-    if summary_id is not None:
-        lines.append(f"summary: {summary_id}")
-    print_lines([*lines, *_text_lines(result.editor_text)])
-    if not stored:
-        click.echo(_nothing_stored(summarize), err=True)
-
-
-def _nothing_stored(summarize: bool) -> str:
-    if summarize:
-        return "Nothing was stored: nobody said anything on the branch that is left."
-    return "Nothing was stored: a leaf alone is not written. --summarize or --label stores something there."
+    if summary is not None:
+        lines += [f"summary: {summary.id}", *_indented(summary.summary)]
+    if result.editor_text is not None:
+        lines += _text_lines("text", result.editor_text, len(result.editor_images or ()))
+    print_written(f"entry {leaf_id}" if stored else "nothing", lines, record if as_json else None)
+    if as_json:
+        return
+    if is_leaf:
+        click.echo("Nothing was stored: it is the current leaf already.", err=True)
+    elif not stored and not summarize:
+        click.echo("Nothing was stored: a leaf alone is not. --summarize or --label stores something there.", err=True)
+    elif summarize and summary is None:
+        what = "No summary" if stored else "Nothing"
+        click.echo(f"{what} was stored: nobody said anything on the branch that is left.", err=True)
 
 
 @click.command("branch")
@@ -101,13 +117,16 @@ async def _branch(target: SessionTarget, entry_id: str, as_json: bool) -> None:
         if not path.exists():
             # At a root message the new session is empty, and would have its file with the first append.
             await write_session_file(path, session.header, _no_lines())
-        session_id = session.session_id
-    if as_json:
-        print_json(
-            {"path": str(path), "id": session_id, "parent_session": parent, "editor_text": result.selected_text}
-        )
-    else:
-        print_lines([clean(str(path)), *_text_lines(result.selected_text)])
+        images = len(result.selected_images or ())
+        record = {
+            "path": str(path),
+            "id": session.session_id,
+            "parent_session": parent,
+            "editor_text": result.selected_text,
+            "editor_images": images,
+        }
+    shown = clean(str(path))
+    print_written(shown, [shown, *_text_lines("text", result.selected_text, images)], record if as_json else None)
 
 
 async def _no_lines() -> AsyncIterator[Sequence[bytes]]:
@@ -118,7 +137,7 @@ async def _no_lines() -> AsyncIterator[Sequence[bytes]]:
 @click.command("compact")
 @session_argument
 @summarizer_option
-@click.option("--instructions", metavar="TEXT", help="A further focus of the summary.")
+@_instructions_option
 @click.option("--keep", metavar="TOKENS", type=click.IntRange(min=1), help="Keep about so much; 20,000 by default.")
 @json_option
 def compact_command(
@@ -129,34 +148,37 @@ def compact_command(
     as_json: bool,
 ) -> None:
     """Append a compaction: a summary that takes the place of the older part of the path in the context."""
+    instructions = utf8("--instructions", instructions or "")
     run(_compact, target, summarizer or SummarizerChoice(DIGEST), instructions, keep, as_json)
 
 
 async def _compact(
-    target: SessionTarget, summarizer: SummarizerChoice, instructions: str | None, keep: int | None, as_json: bool
+    target: SessionTarget, summarizer: SummarizerChoice, instructions: str, keep: int | None, as_json: bool
 ) -> None:
     settings = AgentSettings()
     if keep is not None:
         settings = AgentSettings(compaction=CompactionSettings(keep_recent_tokens=keep))
-    async with summarizer.made() as made, opened_to_write(target, _SUMMARIZING) as session:
-        result = await AgentSession(session, summarizer=made, settings=settings).compact(instructions)
-    if as_json:
-        print_json(
-            {
-                "id": result.entry_id,
-                "first_kept_entry_id": result.first_kept_entry_id,
-                "tokens_before": result.tokens_before,
-                "summary": result.summary,
-            }
-        )
-        return
-    head = [
+    async with opened_to_summarize(target) as session, summarizer.made() as made:
+        result = await AgentSession(session, summarizer=made, settings=settings).compact(instructions or None)
+    record = {
+        "id": result.entry_id,
+        "first_kept_entry_id": result.first_kept_entry_id,
+        "tokens_before": result.tokens_before,
+        "summary": result.summary,
+    }
+    lines = [
         f"compaction: {result.entry_id}",
         f"first kept: {clean(result.first_kept_entry_id)}",
         f"tokens before: {result.tokens_before:,}",
+        *_text_lines("summary", result.summary),
     ]
-    print_lines([*head, *_text_lines(result.summary, "summary")])
+    print_written(f"entry {result.entry_id}", lines, record if as_json else None)
 
 
-def _text_lines(text: str | None, title: str = "text") -> list[str]:
-    return [f"{title}:", *(f"  {line}".rstrip() for line in clean_lines(text))] if text is not None else []
+def _text_lines(title: str, text: str, images: int = 0) -> list[str]:
+    more = f" (with {images} images)" if images else ""
+    return [f"{title}{more}:", *_indented(text)]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in clean_lines(text)]

@@ -21,7 +21,15 @@ async def opened_to_read(target: SessionTarget, progress: Progress | None = None
 
 
 @asynccontextmanager
-async def opened_to_write(target: SessionTarget, doing: str | None = None) -> AsyncIterator[SessionManager]:
-    """Open a session; the first append locks it. `doing`: what the progress line says."""
-    async with Progress(doing or "writing the session"), await SessionManager.open(await target.find()) as session:
+async def opened_to_write(target: SessionTarget) -> AsyncIterator[SessionManager]:
+    """Open a session; the first append locks it."""
+    async with Progress("writing the session"), await SessionManager.open(await target.find()) as session:
+        yield session
+
+
+@asynccontextmanager
+async def opened_to_summarize(target: SessionTarget) -> AsyncIterator[SessionManager]:
+    """Open a session and lock it: no model is to be asked for a summary that could not be stored."""
+    async with Progress("writing the summary"), await SessionManager.open(await target.find()) as session:
+        await session.acquire()
         yield session

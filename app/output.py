@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+import click
 import msgspec
 
 from ..eventstore.json_text import encode_json
@@ -43,6 +44,23 @@ def print_json(value: Any, *, pretty: bool = True) -> None:
             plain = json.dumps(json.loads(text), ensure_ascii=False, indent=2)
             text = plain.encode("utf-8", "backslashreplace")
     print_json_text(text)
+
+
+def print_written(what: str, lines: Iterable[str], record: Any = None) -> None:
+    """Print clean lines, or a record as JSON, about `what` was written.
+
+    Raises `BrokenPipeError`, and `click.ClickException` where it could not be printed: it is written all the same.
+    """
+    try:
+        if record is None:
+            print_lines(lines)
+        else:
+            print_json(record)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise click.ClickException(f"{what} was written, but it could not be printed: {error.strerror}") from error
 
 
 def print_json_text(text: bytes) -> None:

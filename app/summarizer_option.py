@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
@@ -13,6 +14,7 @@ from ..commands.summaries.digest import DigestSummarizer
 from ..commands.summaries.openai_summarizer import OpenAISummarizer
 from ..commands.summaries.summarizer import Summarizer
 from ..eventstore.errors import NoSummarizerError
+from .text_argument import utf8
 
 _PROVIDERS = ("openai", "anthropic")
 DIGEST = "digest"
@@ -33,32 +35,40 @@ class SummarizerChoice(NamedTuple):
         if self.provider == DIGEST:
             yield DigestSummarizer()
         elif self.provider == "openai":
-            async with _client("openai", "AsyncOpenAI") as client:
+            async with _client("openai", "AsyncOpenAI", "OPENAI_API_KEY") as client:
                 yield OpenAISummarizer(client, self.model)
         else:
-            async with _client("anthropic", "AsyncAnthropic") as client:
+            async with _client("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY") as client:
+                if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
+                    raise _no_key("anthropic", "ANTHROPIC_API_KEY")
                 yield AnthropicSummarizer(client, self.model)
 
 
-def _client(package: str, name: str) -> Any:
-    from importlib import import_module
-
+def _client(package: str, name: str, key: str) -> Any:
     try:
         module = import_module(package)
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
         raise NoSummarizerError(
             f"the package {package} is not installed: pip install 'sessiontree[{package}]'"
         ) from None
     try:
         return getattr(module, name)()
     except Exception as error:
+        if key in str(error):
+            raise _no_key(package, key) from error
         raise NoSummarizerError(f"{package}: {error}") from error
+
+
+def _no_key(provider: str, key: str) -> NoSummarizerError:
+    return NoSummarizerError(f"no API key for {provider}: set {key} (to anything, for a server that asks for none)")
 
 
 def _choice(ctx: click.Context, param: click.Parameter, value: str | None) -> SummarizerChoice | None:
     if value is None:
         return None
-    provider, colon, model = value.partition(":")
+    provider, colon, model = utf8("--summarizer", value).partition(":")
     if provider == DIGEST and not colon:
         return SummarizerChoice(DIGEST)
     if provider in _PROVIDERS and model:

@@ -14,8 +14,9 @@ from ..commands.session_manager import SessionManager
 from .async_run import run
 from .cells import clean
 from .managed_session import opened_to_write
-from .output import print_json, print_lines
+from .output import print_written
 from .session_target import SessionTarget, json_option, session_argument
+from .text_argument import label_text, utf8
 
 _ROLES = ("user", "assistant", "developer")
 
@@ -32,8 +33,7 @@ _at_option = click.option(
 @json_option
 def label_command(target: SessionTarget, entry_id: str, text: str | None, at_id: str | None, as_json: bool) -> None:
     """Set the label of an entry, or clear it when no TEXT is given; prints the id of the new label entry."""
-    label = _utf8("TEXT", text or "").strip() or None
-    run(_label, target, entry_id, label, at_id, as_json)
+    run(_label, target, entry_id, label_text("TEXT", text), at_id, as_json)
 
 
 async def _label(target: SessionTarget, entry_id: str, label: str | None, at_id: str | None, as_json: bool) -> None:
@@ -51,7 +51,7 @@ async def _label(target: SessionTarget, entry_id: str, label: str | None, at_id:
 @json_option
 def append_command(target: SessionTarget, role: str, text: str, at_id: str | None, as_json: bool) -> None:
     """Append a message; prints the id of the new entry."""
-    text = _from_stdin() if text == "-" else _utf8("--text", text)
+    text = _from_stdin() if text == "-" else utf8("--text", text)
     if not text.strip():
         raise click.UsageError("There is no text to append.", click.get_current_context())
     run(_append, target, _message(role, text), at_id, as_json)
@@ -93,17 +93,7 @@ async def _writing(target: SessionTarget, at_id: str | None) -> AsyncIterator[Se
 
 
 def _print_new(text: str, record: dict[str, Any], as_json: bool) -> None:
-    try:
-        if as_json:
-            print_json(record)
-        else:
-            print_lines([clean(text)])
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        message = f"{clean(text)} was written, but it could not be printed: {error.strerror}"
-        raise click.ClickException(message) from error
+    print_written(clean(text), [clean(text)], record if as_json else None)
 
 
 def _message(role: str, text: str) -> dict[str, Any]:
@@ -121,11 +111,3 @@ def _from_stdin() -> str:
         return data.decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
         raise click.UsageError("Standard input is not UTF-8.", click.get_current_context()) from error
-
-
-def _utf8(name: str, text: str) -> str:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise click.UsageError(f"{name} is not UTF-8.", click.get_current_context()) from error
-    return text

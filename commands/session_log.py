@@ -69,7 +69,7 @@ class SessionLog:
         self._clock = clock or time
         self._now = -1, ""
         self._id_factory = id_factory
-        self._queue = AppendQueue(self._get_ready, self._record, self._lose)
+        self._queue = AppendQueue(self.become_writer, self._record, self._lose)
         self._turn = asyncio.Lock()
         self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
         self.observers: weakref.WeakSet[SessionObserver] = weakref.WeakSet()
@@ -166,7 +166,8 @@ class SessionLog:
         if self.read_only:
             raise ReadOnlySessionError(self.name)
 
-    async def _get_ready(self) -> None:
+    async def become_writer(self) -> None:
+        """Lock the session file, unless that was done. Raises `SessionLockedError`, `AppendError`."""
         await self.store.acquire()
         self._is_writer = True
 

@@ -251,6 +251,14 @@ class SessionManager(SessionView, Cursor):
         await old.close()
         return self.session_file
 
+    async def acquire(self) -> None:
+        """Become the writer now, not with the first append; nothing is written.
+
+        Raises `SessionLockedError`, `AppendError`, `ReadOnlySessionError`, `UnsupportedVersionError`.
+        """
+        self._check_writing()
+        await self._log.become_writer()
+
     async def migrate(self) -> bool:
         """Write version 3 to the file now; False where it is there already (F-105)."""
         self._log.check_writable()

@@ -26,11 +26,15 @@ FILE_COMMANDS: dict[str, list[str]] = {
     "label": ["u1", "x"],
     "append": ["--role", "user", "--text", "x"],
     "fork": ["u1"],
+    "navigate": ["u1"],
+    "branch": ["u1"],
+    "compact": [],
     "verify": [],
     "migrate": [],
     "dump": [],
 }
-WRITING = ["label", "append", "migrate"]
+WRITING = ["label", "append", "compact", "migrate"]
+READING = FILE_COMMANDS.keys() - {*WRITING, "fork", "branch"}
 
 
 def test_every_command_that_takes_a_file_is_tried_here() -> None:
@@ -93,7 +97,7 @@ def read_only_place(talk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return talk
 
 
-@pytest.mark.parametrize("command", sorted(FILE_COMMANDS.keys() - {"label", "append", "fork", "migrate"}))
+@pytest.mark.parametrize("command", sorted(READING))
 def test_a_command_that_reads_needs_no_right_to_write(run: Run, read_only_place: Path, command: str) -> None:
     """Case 68: it takes no lock and leaves the file's times alone."""
     before = read_only_place.stat()
