@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from ..eventstore.abort import AbortSignal
 from ..eventstore.errors import NoSummarizerError
 from ..projections.context import SessionContext
 from ..projections.projector import Projector
 from .append_hooks import AppendHooks
-from .auto_compaction import AutoCompaction, AutoCompactor
-from .branching import BRANCHING, Branching, BranchResult, UserMessage, user_messages
+from .auto_compaction import AutoCompaction, AutoCompactionResult
+from .branching import Branching, BranchResult, UserMessage, user_messages
 from .compaction import COMPACTION, Compaction
 from .hook_events import CompactionResult
 from .hooks import Hooks
@@ -19,17 +17,8 @@ from .session_manager import SessionManager
 from .summaries.settings import AgentSettings, Model
 from .summaries.summarizer import Summarizer
 
-
-class _Position(Struct, frozen=True, eq=False):
-    """What a context depends on: the log as it is, and the leaf."""
-
-    projector: Projector
-    recorded: int
-    leaf_id: str | None
-
-    def is_same(self, other: _Position) -> bool:
-        """Tell whether the context is the same."""
-        return (self.projector is other.projector) and (self.recorded, self.leaf_id) == (other.recorded, other.leaf_id)
+_Position = tuple[Projector, int, str | None]
+"""What a context depends on: the log as it is folded so far, and the leaf."""
 
 
 class AgentSession:
@@ -54,12 +43,12 @@ class AgentSession:
         self.model = model
         self.hooks = hooks if hooks is not None else Hooks()
         self.settings = settings if settings is not None else AgentSettings()
-        self._auto_compactor = AutoCompactor(self)
+        self._auto_compactor = AutoCompaction(self)
         self._append_hooks = AppendHooks(session, self.hooks)
         self._context: tuple[_Position, SessionContext] | None = None
 
     @property
-    def window(self) -> int:
+    def context_window(self) -> int:
         """The model's context window in tokens, 0 where it is not known."""
         return self.model.context_window if self.model is not None else 0
 
@@ -114,7 +103,7 @@ class AgentSession:
 
     async def get_user_messages_for_branching(self, *, signal: AbortSignal | None = None) -> list[UserMessage]:
         """Return the user messages of all branches that have text, in file order (N-79). Raises `AbortError`."""
-        return await user_messages(self, signal)
+        return await user_messages(self.session, signal)
 
     async def compact(
         self, custom_instructions: str | None = None, *, signal: AbortSignal | None = None
@@ -129,7 +118,7 @@ class AgentSession:
 
     async def maybe_compact(
         self, *, before_prompt: bool = False, signal: AbortSignal | None = None
-    ) -> AutoCompaction | None:
+    ) -> AutoCompactionResult | None:
         """Compact when the last answer overflowed the model's window, or the context is above the threshold.
 
         For after each turn, and `before_prompt`, when aborted answers count too (K-70..K-76). Needs a `model`.
@@ -148,11 +137,9 @@ class AgentSession:
         The messages are shared and must not be changed.
         """
         position = self._position()
-        if self._context is None or not self._context[0].is_same(position):
-            context = await self.session.build_session_context()
-            # What moved meanwhile is asked for again.
-            self._context = position, context
-            return context
+        if self._context is None or self._context[0] != position:
+            # What moves while it is built is seen at the next call.
+            self._context = position, await self.session.build_session_context()
         return self._context[1]
 
     def _keep_context(self, context: SessionContext) -> None:
@@ -161,15 +148,15 @@ class AgentSession:
 
     async def close(self) -> None:
         """Abort what runs, and return when the hooks have been told of every append. The session stays open."""
-        for operation in (NAVIGATION, BRANCHING, COMPACTION):
-            self._abort(operation)
+        self._abort()
         await self._append_hooks.drain()
 
-    def _abort(self, name: str) -> None:
+    def _abort(self, name: str | None = None) -> None:
+        """Abort what runs on the session, whoever began it; by default whatever it is."""
         operation = self.session._operation
-        if operation is not None and operation.name == name:
+        if operation is not None and name in (None, operation.name):
             operation.controller.abort()
 
     def _position(self) -> _Position:
         projector = self.session._log.projector
-        return _Position(projector, projector.position, self.session.leaf_id)
+        return projector, projector.position, self.session.leaf_id

@@ -18,7 +18,7 @@ class AppendHooks:
         self._hooks = hooks
         self._waiting: deque[EntriesAppended] = deque()
         self._task: asyncio.Task[None] | None = None
-        session.observe(self)
+        session._log.observers.add(self)
 
     def on_session_event(self, event: SessionEvent) -> None:
         """Take note of appended entries; see `SessionObserver`."""

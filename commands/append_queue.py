@@ -6,8 +6,6 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from msgspec import UNSET, UnsetType
-
 from ..eventstore.abort import AbortSignal
 from ..eventstore.errors import AbortError, AppendError, EntryNotFoundError, SessionClosedError
 from ..eventstore.json_text import encode_json
@@ -17,28 +15,26 @@ _MOST_LINES = 1024
 
 
 class PendingEntry:
-    """One entry with its place in the tree, before it is recorded. `target_id`: what a label is for."""
+    """One entry with its place in the tree, before it is recorded. `target_id`: what a label is for.
 
-    __slots__ = ("_fallback_id", "entry_id", "line", "parent_id", "target_id")
+    `fallback_id`: where leaves go, and what hangs on it, when the entry is never recorded.
+    """
+
+    __slots__ = ("entry_id", "fallback_id", "line", "parent_id", "target_id")
 
     def __init__(
         self,
         entry_id: str,
         parent_id: str | None,
         line: bytes,
+        fallback_id: str | None,
         target_id: str | None = None,
-        fallback_id: str | UnsetType | None = UNSET,
     ) -> None:
         self.entry_id = entry_id
         self.parent_id = parent_id
         self.line = line
+        self.fallback_id = fallback_id
         self.target_id = target_id
-        self._fallback_id = fallback_id
-
-    @property
-    def fallback_id(self) -> str | None:
-        """Where leaves go, and what hangs on it, when the entry is never recorded: by default to its parent."""
-        return self.parent_id if self._fallback_id is UNSET else self._fallback_id
 
     def move_below(self, parent_id: str | None) -> None:
         """Hang the entry elsewhere; a branch summary names its new position too (F-45)."""
@@ -116,6 +112,8 @@ class AppendQueue:
         """Hand entries over. Their order against other calls is settled here."""
         append = PendingAppend(entries)
         for entry in entries:
+            if entry.entry_id in self._gone:
+                self._move_up_from(entry.entry_id)
             self._by_id[entry.entry_id] = append
         self._queue.append(append)
         self._waiting += 1
@@ -214,6 +212,17 @@ class AppendQueue:
             batch.append(append)
         return batch
 
+    def _move_up_from(self, entry_id: str) -> None:
+        """Let go of a withdrawn id that is used again: what hung on it hangs where it would have hung."""
+        for append in self._queue:
+            for entry in append.entries if not append.done else ():
+                entry.fallback_id = self._standing(entry.fallback_id)
+                if (parent_id := self._standing(entry.parent_id)) != entry.parent_id:
+                    entry.move_below(parent_id)
+        for gone, fallback_id in self._gone.items():
+            self._gone[gone] = self._standing(fallback_id)
+        del self._gone[entry_id]
+
     def _standing(self, entry_id: str | None) -> str | None:
         """Return an entry, or where it would have hung when it was withdrawn."""
         while entry_id in self._gone:
@@ -249,7 +258,9 @@ class AppendQueue:
         gone = set(map(id, failed))
         self._queue = deque(append for append in self._queue if id(append) not in gone)
         self._forget(failed)
-        self._lost(lost)
+        # An entry may fall back on one that was withdrawn before.
+        self._gone |= lost
+        self._lost(self._gone)
         for append in failed:
             append.settle(error)
 

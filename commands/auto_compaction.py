@@ -37,7 +37,7 @@ _FAILURES = {
 }
 
 
-class AutoCompaction(Struct, frozen=True):
+class AutoCompactionResult(Struct, frozen=True):
     """What came of the automatic check.
 
     `result` is None where nothing was compacted: `aborted`, or `error_message` says why, or nobody could.
@@ -51,25 +51,27 @@ class AutoCompaction(Struct, frozen=True):
     error_message: str | None = None
 
 
-class AutoCompactor:
+class AutoCompaction:
     """Checks a session after each turn and before each prompt; recovers from an overflow once in a turn."""
 
     def __init__(self, agent: AgentSession) -> None:
         self._agent = agent
         self._recovered_turn: str | UnsetType | None = UNSET
 
-    async def run(self, before_prompt: bool, signal: AbortSignal | None) -> AutoCompaction | None:
+    async def run(self, before_prompt: bool, signal: AbortSignal | None) -> AutoCompactionResult | None:
         """Check, and compact where it is due; see `AgentSession.maybe_compact`."""
         agent = self._agent
         if agent.model is None or not agent.settings.compaction.is_automatic:
             return None
         with agent.session._operating(COMPACTION, signal) as operation:
-            leaf_id = await operation.signal.run(agent.session._recorded(UNSET))
-            window = await compaction_window(agent.session, leaf_id, operation.signal)
+            leaf_id = await operation.signal.run(agent.session.recorded_leaf())
+            window = await compaction_window(agent.session._log, leaf_id, operation.signal)
             reason = self._reason(window, before_prompt)
             return await self._told(reason, window, operation.signal) if reason is not None else None
 
-    async def _told(self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal) -> AutoCompaction:
+    async def _told(
+        self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal
+    ) -> AutoCompactionResult:
         """Compact between the two events."""
         hooks = self._agent.hooks
         try:
@@ -77,7 +79,9 @@ class AutoCompactor:
             done = await self._compact(reason, window, signal)
         except BaseException as error:
             aborted = isinstance(error, asyncio.CancelledError)
-            done = AutoCompaction(reason, aborted=aborted, error_message=None if aborted else _failure(reason, error))
+            done = AutoCompactionResult(
+                reason, aborted=aborted, error_message=None if aborted else _failure(reason, error)
+            )
             raise
         finally:
             end = AutoCompactionEndEvent(done.result, done.aborted, done.will_retry, done.error_message)
@@ -92,12 +96,12 @@ class AutoCompactor:
         stop_reason = last.message.get("stopReason")
         if stop_reason == "aborted" and not before_prompt:
             return None
-        if self._is_of_the_model(last) and is_context_overflow(last.message, agent.window):
+        if self._is_of_the_model(last) and is_context_overflow(last.message, agent.context_window):
             return "overflow"
         if stop_reason == "error" and last_usage(window.after) is None:
             return None
         size = context_size(window, settings.estimate_tokens)
-        return "threshold" if settings.compaction.is_due(size, agent.window) else None
+        return "threshold" if settings.compaction.is_due(size, agent.context_window) else None
 
     def _is_of_the_model(self, entry: MessageEntry) -> bool:
         model = self._agent.model
@@ -106,24 +110,25 @@ class AutoCompactor:
 
     async def _compact(
         self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal
-    ) -> AutoCompaction:
+    ) -> AutoCompactionResult:
         turn = self._turn()
         if reason == "overflow" and turn == self._recovered_turn:
-            once = NothingToCompactError("the context was compacted in this turn already")
-            return AutoCompaction(reason, error_message=_failure(reason, once))
+            return AutoCompactionResult(
+                reason, error_message=_failure(reason, "the context was compacted already in this turn")
+            )
         try:
             result = await Compaction(self._agent).compact(signal)
         except (NoSummarizerError, NothingToCompactError):
-            return AutoCompaction(reason)
+            return AutoCompactionResult(reason)
         except CompactionCancelledError:
-            return AutoCompaction(reason, aborted=True)
+            return AutoCompactionResult(reason, aborted=True)
         except SessionTreeError as error:
-            return AutoCompaction(reason, error_message=_failure(reason, error))
+            return AutoCompactionResult(reason, error_message=_failure(reason, error))
         if reason == "overflow":
             self._recovered_turn = turn
         last = _last_answer(window)
         failed = last is not None and last.message.get("stopReason") == "error"
-        return AutoCompaction(reason, result, will_retry=reason == "overflow" and failed)
+        return AutoCompactionResult(reason, result, will_retry=reason == "overflow" and failed)
 
     def _turn(self) -> str | None:
         """Return the entry that began the turn: the newest user or custom message on the path."""
@@ -136,7 +141,7 @@ class AutoCompactor:
         return None
 
 
-def _failure(reason: CompactionReason, error: BaseException) -> str:
+def _failure(reason: CompactionReason, error: BaseException | str) -> str:
     return f"{_FAILURES[reason]}: {error}"
 
 

@@ -13,6 +13,7 @@ from ..eventstore.errors import EntryNotFoundError, NotAUserMessageError
 from ..projections.context import SessionContext
 from .hook_events import SessionBeforeBranchEvent, SessionBeforeBranchResult, SessionBranchEvent
 from .navigation_target import Prefill, prefill
+from .session_manager import SessionManager
 
 if TYPE_CHECKING:
     from .agent_session import AgentSession
@@ -38,9 +39,8 @@ class UserMessage(Struct, frozen=True):
     text: str
 
 
-async def user_messages(agent: AgentSession, signal: AbortSignal | None = None) -> list[UserMessage]:
+async def user_messages(session: SessionManager, signal: AbortSignal | None = None) -> list[UserMessage]:
     """Return the user messages of all branches in file order, those without text left out (N-79)."""
-    session = agent.session
     ids = [entry_id for entry_id in session.entry_ids() if session.shape(entry_id).role == "user"]
     entries = await session.get_entries(ids, signal=signal)
     messages = [(entry.id, prefill(entry.message.get("content")).text) for entry in entries if _is_user(entry)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
 from msgspec.structs import asdict
 
 from ..eventstore.abort import AbortSignal
@@ -29,10 +28,10 @@ from .hook_events import (
     SessionCompactingResult,
 )
 from .landing import land
-from .session_manager import SessionManager
+from .session_log import SessionLog
 from .summaries.compaction_preparation import CompactionPreparation, CompactionWindow, prepare_compaction
 from .summaries.compaction_summary import compaction_requests, compaction_result
-from .summaries.summarizer import SummaryRequest, SummaryResult, make_summary
+from .summaries.summarizer import Summarizer, SummaryRequest, SummaryResult, make_summary
 
 if TYPE_CHECKING:
     from .agent_session import AgentSession
@@ -41,22 +40,20 @@ COMPACTION = "a compaction"
 
 
 async def compaction_window(
-    session: SessionManager, leaf_id: str | None, signal: AbortSignal | None = None
+    log: SessionLog, leaf_id: str | None, signal: AbortSignal | None = None
 ) -> CompactionWindow:
     """Read the entries that the context of a leaf is made of; costs what is in it."""
-    log = session._log
 
     async def read() -> CompactionWindow:
         projector = log.projector
         window = path_window(projector.tree, projector.states, log.leaf_seq(leaf_id))
         leading = [window.compaction] if window.compaction else []
         entries = await log.entries([*leading, *window.kept, *window.after], signal)
-        previous = entries[0] if leading else None
         start = len(leading)
         middle = start + len(window.kept)
-        return CompactionWindow(
-            previous if isinstance(previous, CompactionEntry) else None, entries[start:middle], entries[middle:]
-        )
+        previous = entries[0] if leading else None
+        assert previous is None or isinstance(previous, CompactionEntry)
+        return CompactionWindow(previous, entries[start:middle], entries[middle:])
 
     return await log.reading(read)
 
@@ -72,8 +69,6 @@ class Compaction:
 
     async def run(self, signal: AbortSignal | None) -> CompactionResult:
         """Compact; see `AgentSession.compact`."""
-        self._session._check_writing()
-        self._agent.need_summarizer()
         with self._session._operating(COMPACTION, signal) as operation:
             return await self.compact(operation.signal)
 
@@ -88,9 +83,10 @@ class Compaction:
 
     async def _compact(self, signal: AbortSignal) -> CompactionResult:
         agent = self._agent
-        agent.need_summarizer()
-        leaf_id = await signal.run(self._session._recorded(UNSET))
-        window = await compaction_window(self._session, leaf_id, signal)
+        self._session._check_writing()
+        summarizer = agent.need_summarizer()
+        leaf_id = await signal.run(self._session.recorded_leaf())
+        window = await compaction_window(self._log, leaf_id, signal)
         preparation = prepare_compaction(window, agent.settings.compaction, agent.settings.estimate_tokens)
         if preparation is None:
             done = window.previous is not None and not window.after
@@ -98,7 +94,7 @@ class Compaction:
                 "already compacted" if done else "nothing to compact: the session is too small"
             )
         supplied = await self._supplied(preparation, leaf_id, signal)
-        compaction = supplied or await self._summarized(preparation, signal)
+        compaction = supplied or await self._summarized(summarizer, preparation, signal)
         return await self._land(leaf_id, compaction, supplied is not None, signal)
 
     async def _supplied(
@@ -123,7 +119,9 @@ class Compaction:
             hooks.report(event.type, "compaction", fault)
         return supplied
 
-    async def _summarized(self, preparation: CompactionPreparation, signal: AbortSignal) -> CompactionContent:
+    async def _summarized(
+        self, summarizer: Summarizer, preparation: CompactionPreparation, signal: AbortSignal
+    ) -> CompactionContent:
         """Have the summaries made (K-64, K-65)."""
         agent = self._agent
         messages = [*preparation.messages_to_summarize, *preparation.turn_prefix_messages]
@@ -132,12 +130,12 @@ class Compaction:
         requests = compaction_requests(
             preparation,
             agent.settings.prompts,
-            window=agent.window,
+            context_window=agent.context_window,
             custom_instructions=self._custom_instructions,
             context=told.context or (),
             prompt_override=told.prompt,
         )
-        history, prefix = await self._answers(requests.history, requests.turn_prefix, signal)
+        history, prefix = await _answers(summarizer, requests.history, requests.turn_prefix, signal)
         summary, details = compaction_result(preparation, requests, history, prefix)
         return CompactionContent(
             summary,
@@ -146,24 +144,6 @@ class Compaction:
             details,
             preserve_data=told.preserve_data,
         )
-
-    async def _answers(
-        self, history: SummaryRequest | None, prefix: SummaryRequest | None, signal: AbortSignal
-    ) -> tuple[SummaryResult | None, SummaryResult | None]:
-        """Ask for both at once (K-53); when one fails the other is cancelled."""
-
-        async def answer(request: SummaryRequest | None) -> SummaryResult | None:
-            return await make_summary(self._agent.need_summarizer(), request, signal) if request is not None else None
-
-        tasks = [asyncio.ensure_future(answer(history)), asyncio.ensure_future(answer(prefix))]
-        try:
-            first, second = await asyncio.gather(*tasks)
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            await carry_out(asyncio.wait(tasks))
-            raise
-        return first, second
 
     async def _land(
         self, leaf_id: str | None, compaction: CompactionContent, from_extension: bool, signal: AbortSignal
@@ -181,12 +161,31 @@ class Compaction:
             compaction.short_summary,
             compaction.preserve_data,
         )
-        entry_id = log.new_id()
 
-        async def tell(new_leaf_id: str) -> None:
+        async def tell(entry_id: str | None) -> CompactionResult:
+            assert entry_id is not None
             [entry] = await log.entries([log.seq(entry_id)])
             assert isinstance(entry, CompactionEntry)
             await self._agent.hooks.tell(SessionCompactEvent(entry, from_extension))
+            return CompactionResult(**asdict(compaction), entry_id=entry_id, from_extension=from_extension)
 
-        await land(session, [draft], session.leaf_id, tell, entry_id=entry_id, signal=signal)
-        return CompactionResult(**asdict(compaction), entry_id=entry_id, from_extension=from_extension)
+        return await land(session, [draft], session.leaf_id, tell, signal=signal)
+
+
+async def _answers(
+    summarizer: Summarizer, history: SummaryRequest | None, prefix: SummaryRequest | None, signal: AbortSignal
+) -> tuple[SummaryResult | None, SummaryResult | None]:
+    """Ask for both at once (K-53); when one fails the other is cancelled."""
+
+    async def answer(request: SummaryRequest | None) -> SummaryResult | None:
+        return await make_summary(summarizer, request, signal) if request is not None else None
+
+    tasks = [asyncio.ensure_future(answer(history)), asyncio.ensure_future(answer(prefix))]
+    try:
+        first, second = await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await carry_out(asyncio.wait(tasks))
+        raise
+    return first, second

@@ -43,8 +43,8 @@ class Cursor:
     leaf_id: str | None
     """The current position; None stands above all roots. Set it by `branch` and `reset_leaf`."""
 
-    session: Cursor | None = None
-    """The session that the cursor was made by: a service keeps it open as long as the cursor is held."""
+    _session: Cursor | None = None
+    # The session that the cursor was made by: who holds a cursor holds it too, and a service keeps it open.
 
     def __init__(self, log: SessionLog, leaf_id: str | None) -> None:
         self._log = log
@@ -177,7 +177,7 @@ class Cursor:
         if from_id is not None and not self._log.knows(from_id):
             raise EntryNotFoundError(from_id)
         draft = drafts.branch_summary(from_id, summary, details, from_extension)
-        append = self._submit([draft], from_id, fallback_id=self.leaf_id)
+        append = self._submit([draft], from_id)
         await self._log.wait(append)
         return append.entries[0].entry_id
 
@@ -244,6 +244,10 @@ class Cursor:
 
         return await self._log.reading(read)
 
+    async def recorded_leaf(self) -> str | None:
+        """Return the leaf; one that is on its way is waited for, and one that is never recorded falls back."""
+        return await self._recorded(UNSET)
+
     async def _recorded(self, position: str | UnsetType | None) -> str | None:
         """Return the position that is meant, by default the leaf as it is now; one on its way is waited for.
 
@@ -283,9 +287,8 @@ class Cursor:
         wanted: Sequence[Draft],
         parent_id: str | None,
         entry_id: str | None = None,
-        fallback_id: str | UnsetType | None = UNSET,
     ) -> PendingAppend:
-        """Hand over drafts, and move the leaf on them; see `SessionLog.submit`."""
-        append = self._log.submit(wanted, parent_id, entry_id, fallback_id)
+        """Hand over drafts, and move the leaf on them; when they are never recorded it goes back to where it is."""
+        append = self._log.submit(wanted, parent_id, self.leaf_id, entry_id)
         self.leaf_id = append.entries[-1].entry_id
         return append

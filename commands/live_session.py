@@ -36,7 +36,7 @@ class LiveSession:
         self.log = session._log
         self.file = os.path.realpath(str(session.session_file))
         self.take()
-        session.observe(self)
+        session._log.observers.add(self)
 
     def take(self) -> SessionManager | None:
         """Return the session and hold it; None when nobody held it any more."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from ..eventstore.abort import AbortSignal
-from ..eventstore.cancellation import carry_out
 from ..eventstore.entries import BranchSummaryEntry, SessionEntry
 from ..eventstore.errors import AbortError, EntryNotFoundError, LeafMovedError
 from . import drafts
@@ -76,10 +75,10 @@ class Navigation:
         agent: AgentSession,
         target_id: str,
         *,
-        summarize: bool = False,
-        custom_instructions: str | None = None,
-        replace_instructions: bool = False,
-        label: str | None = None,
+        summarize: bool,
+        custom_instructions: str | None,
+        replace_instructions: bool,
+        label: str | None,
     ) -> None:
         self._agent = agent
         self._session = agent.session
@@ -101,7 +100,7 @@ class Navigation:
         if self._summarize:
             self._agent.need_summarizer()
         if self._label is not None:
-            drafts.label(target_id, self._label)
+            drafts.label(target_id, self._label)  # what is no label is refused before anything is asked
         if self._summarize or self._label is not None:
             session._check_writing()
         with session._operating(NAVIGATION, signal) as operation:
@@ -123,14 +122,14 @@ class Navigation:
             collected = await collect_entries_for_branch_summary(session, old_leaf_id, entry.id, signal=signal)
             entries = collected.entries
             preparation = TreePreparation(
-                entry.id,
-                old_leaf_id,
-                collected.common_ancestor_id,
-                list(entries),
-                self._summarize,
-                self._custom_instructions,
-                self._replace_instructions,
-                self._label,
+                target_id=entry.id,
+                old_leaf_id=old_leaf_id,
+                common_ancestor_id=collected.common_ancestor_id,
+                entries_to_summarize=list(entries),
+                user_wants_summary=self._summarize,
+                custom_instructions=self._custom_instructions,
+                replace_instructions=self._replace_instructions,
+                label=self._label,
             )
             answer = await hooks.ask(SessionBeforeTreeEvent(preparation, signal), SessionBeforeTreeResult, signal)
         if answer is not None and answer.cancel:
@@ -146,7 +145,7 @@ class Navigation:
 
     async def _from_where_to_where(self) -> tuple[str | None, SessionEntry]:
         """Return the leaf and the target as they are recorded; either may be on its way."""
-        old_leaf_id = await self._session._recorded(UNSET)
+        old_leaf_id = await self._session.recorded_leaf()
         entry = await self._session.get_entry(self._target_id)
         if entry is None:
             raise EntryNotFoundError(self._target_id)
@@ -156,7 +155,7 @@ class Navigation:
         """Have the abandoned branch summarized; None where nobody said anything on it (N-66 as settled)."""
         agent = self._agent
         settings = agent.settings
-        budget = branch_budget(agent.window, settings.branch_summary)
+        budget = branch_budget(agent.context_window, settings.branch_summary)
         material = branch_material(entries, budget, settings.estimate_tokens)
         request = branch_summary_request(
             material, settings.prompts, self._custom_instructions, self._replace_instructions
@@ -185,24 +184,13 @@ class Navigation:
         if self._label is not None:
             wanted.append(drafts.label(summary_id or self._target_id, self._label))
 
-        async def tell(new_leaf_id: str | None) -> BranchSummaryEntry | None:
-            summary_entry = None
-            if summary_id is not None:
+        async def tell(new_leaf_id: str | None) -> NavigateResult:
+            event = SessionTreeEvent(new_leaf_id, old_leaf_id)
+            if summary is not None and summary_id is not None:
                 [entry] = await log.entries([log.seq(summary_id)])
                 assert isinstance(entry, BranchSummaryEntry)
-                summary_entry = entry
-            from_extension = summary.from_extension if summary is not None else None
-            await self._agent.hooks.tell(SessionTreeEvent(new_leaf_id, old_leaf_id, summary_entry, from_extension))
-            return summary_entry
+                event = SessionTreeEvent(new_leaf_id, old_leaf_id, entry, summary.from_extension)
+            await self._agent.hooks.tell(event)
+            return NavigateResult(target.editor_text, target.editor_images, summary_entry=event.summary_entry)
 
-        if wanted:
-            summary_entry = await land(session, wanted, target.leaf_id, tell, entry_id=summary_id, signal=signal)
-        else:
-            session._move_to(target.leaf_id)
-            summary_entry = await carry_out(tell(target.leaf_id))
-        prefill = target.prefill
-        return NavigateResult(
-            prefill.text if prefill is not None else None,
-            prefill.images if prefill is not None else None,
-            summary_entry=summary_entry,
-        )
+        return await land(session, wanted, target.leaf_id, tell, entry_id=summary_id, signal=signal)

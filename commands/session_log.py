@@ -8,9 +8,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from pathlib import Path
 from time import time
-from typing import Any, Protocol, TypeVar
-
-from msgspec import UNSET, UnsetType
+from typing import Protocol, TypeVar
 
 from ..eventstore.abort import AbortSignal, stragglers
 from ..eventstore.entries import SessionEntry
@@ -32,7 +30,7 @@ from ..projections.projector import Projector
 from ..projections.tree import ROOT
 from .append_queue import AppendQueue, PendingAppend, PendingEntry
 from .drafts import Draft
-from .session_events import EntriesAppended, SessionClosed, SessionEvent, SessionObserver
+from .session_events import EntriesAppended, Observers, SessionClosed
 
 T = TypeVar("T")
 
@@ -72,7 +70,7 @@ class SessionLog:
         self._queue = AppendQueue(self.become_writer, self._record, self._lose)
         self._turn = asyncio.Lock()
         self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
-        self.observers: weakref.WeakSet[SessionObserver] = weakref.WeakSet()
+        self.observers = Observers()
         self._own: list[range] = []
         self._is_writer = False
         self._loop = asyncio.get_running_loop()
@@ -96,6 +94,11 @@ class SessionLog:
     def name(self) -> str:
         """What errors call the session."""
         return str(self.store.path or "in-memory session")
+
+    @property
+    def identity(self) -> tuple[str, str | None]:
+        """The session's id and file, as its events name them."""
+        return self.store.header.id, str(self.store.path) if self.store.path is not None else None
 
     def now(self) -> str:
         """The time of an entry that is made now (F-23)."""
@@ -128,21 +131,20 @@ class SessionLog:
         self,
         drafts: Sequence[Draft],
         parent_id: str | None,
+        fallback_id: str | None,
         entry_id: str | None = None,
-        fallback_id: str | UnsetType | None = UNSET,
     ) -> PendingAppend:
         """Hand over drafts as a chain below a parent. Raises `InvalidEntryError`; nothing is decided later.
 
-        `entry_id`: of the first. `fallback_id`: where a leaf on them goes when they are never recorded, by
-        default to the parent.
+        `fallback_id`: where a leaf on them goes when they are never recorded. `entry_id`: of the first.
         """
         timestamp = self.now()
         entries: dict[str, PendingEntry] = {}
         for draft in drafts:
             entry_id = entry_id if entry_id is not None else self.new_id(entries)
             line = draft.line(entry_id, parent_id, timestamp)
-            entries[entry_id] = PendingEntry(entry_id, parent_id, line, draft.fields.get("targetId"), fallback_id)
-            parent_id, entry_id, fallback_id = entry_id, None, UNSET
+            entries[entry_id] = PendingEntry(entry_id, parent_id, line, fallback_id, draft.fields.get("targetId"))
+            parent_id, fallback_id, entry_id = entry_id, entry_id, None
         return self._queue.submit(list(entries.values()))
 
     def wait(self, append: PendingAppend, signal: AbortSignal | None = None) -> Awaitable[None]:
@@ -201,17 +203,7 @@ class SessionLog:
     def _tell_appended(self, first_seq: int, lines: list[bytes]) -> None:
         if lines and self.observers:
             ids = self.projector.tree.ids[first_seq : first_seq + len(lines)]
-            self.tell(EntriesAppended, entry_ids=ids, lines=lines)
-
-    def tell(self, event: type[SessionEvent], **fields: Any) -> None:
-        """Tell everybody who observes the session."""
-        if self.observers:
-            path = self.store.path
-            told = event(
-                session_id=self.store.header.id, session_file=str(path) if path is not None else None, **fields
-            )
-            for observer in list(self.observers):
-                observer.on_session_event(told)
+            self.observers.tell(EntriesAppended(*self.identity, entry_ids=ids, lines=lines))
 
     def _note_own(self, first_seq: int, count: int) -> None:
         """Remember that entries were appended through this log."""
@@ -334,4 +326,4 @@ class SessionLog:
         await self.store.close()
         if children := stragglers():
             log_event("warning", "session.closed_with_stragglers", session=self.name, count=len(children))
-        self.tell(SessionClosed)
+        self.observers.tell(SessionClosed(*self.identity))

@@ -18,7 +18,7 @@ from ..eventstore.session_file import write_session_file
 from .cursor import Cursor
 from .fork import ForkPlan, forked_line, label_lines, plan_fork
 from .operation import Operation
-from .session_events import LeafMoved, SessionObserver, SessionSwitched
+from .session_events import LeafMoved, SessionSwitched
 from .session_log import SessionLog
 from .session_opening import SessionOptions, SessionSettings, lines_of
 from .session_view import SessionView
@@ -145,29 +145,22 @@ class SessionManager(SessionView, Cursor):
     def cursor(self, leaf_id: str | None) -> Cursor:
         """Return a leaf of its own on this session and writer. Raises `EntryNotFoundError`."""
         cursor = Cursor(self._log, None)
-        cursor.session = self
+        cursor._session = self
         if leaf_id is not None:
             cursor.branch(leaf_id)
         return cursor
 
-    def observe(self, observer: SessionObserver) -> None:
-        """Tell an observer what happens from now on, in each file that the session goes on in. Held weakly."""
-        self._log.observers.add(observer)
-
     def _move_to(self, leaf_id: str | None) -> None:
         old_leaf_id, self.leaf_id = self.leaf_id, leaf_id
         if leaf_id != old_leaf_id:
-            self._log.tell(LeafMoved, old_leaf_id=old_leaf_id, new_leaf_id=leaf_id)
-
-    def _check_idle(self) -> None:
-        """Raises `SessionBusyError` while a navigation, branch or compaction runs."""
-        if self._operation is not None:
-            raise SessionBusyError(self._log.name, self._operation.name)
+            moved = LeafMoved(*self._log.identity, old_leaf_id=old_leaf_id, new_leaf_id=leaf_id)
+            self._log.observers.tell(moved)
 
     @contextmanager
     def _operating(self, name: str, signal: AbortSignal | None) -> Iterator[Operation]:
         """Run the one navigation, branch or compaction at a time. Raises `SessionBusyError`."""
-        self._check_idle()
+        if self._operation is not None:
+            raise SessionBusyError(self._log.name, self._operation.name)
         operation = self._operation = Operation(name, signal)
         try:
             yield operation
@@ -246,8 +239,8 @@ class SessionManager(SessionView, Cursor):
         log.add_leaf(self)
         log.observers = old.observers
         self.leaf_id = log.projector.tree.last_id
-        previous = old.store.path
-        log.tell(SessionSwitched, previous_file=str(previous) if previous is not None else None)
+        _, previous_session_file = old.identity
+        log.observers.tell(SessionSwitched(*log.identity, previous_session_file=previous_session_file))
         await old.close()
         return self.session_file
 

@@ -132,7 +132,7 @@ class SessionService:
     def _keep(self, session: SessionManager) -> SessionManager:
         live = LiveSession(self, session)
         self._live[live.file] = live
-        self.happened(SessionOpened(session_id=session.session_id, session_file=session.session_file))
+        self.happened(SessionOpened(*live.log.identity))
         self._sweep_later()
         return session
 

@@ -34,6 +34,16 @@ def content_blocks(content: Any) -> list[dict[str, Any]]:
     return []
 
 
+def blocks_of(content: Any, kind: str) -> list[dict[str, Any]]:
+    """Return the blocks of one type."""
+    return [block for block in content_blocks(content) if block.get("type") == kind]
+
+
+def texts_of(content: Any) -> list[str]:
+    """Return the texts of the text blocks."""
+    return [text_field(block, "text") for block in blocks_of(content, "text")]
+
+
 def text_and_images(content: Any) -> list[str | Image]:
     """Return the text and the images of a message's content, in order; all other blocks are left out.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -25,6 +26,23 @@ class Usage(Struct, frozen=True):
     orchestration_input: Number = 0
     orchestration_output: Number = 0
     orchestration_cache_read: Number = 0
+
+    def in_file_form(self) -> dict[str, Any]:
+        """Return the same as messages and details hold it (F-66)."""
+        return {
+            "input": self.input,
+            "output": self.output,
+            "cacheRead": self.cache_read,
+            "cacheWrite": self.cache_write,
+            "totalTokens": self.total_tokens,
+            "cost": {"total": self.cost},
+            "premiumRequests": self.premium_requests,
+            "orchestration": {
+                "input": self.orchestration_input,
+                "output": self.orchestration_output,
+                "cacheRead": self.orchestration_cache_read,
+            },
+        }
 
 
 class UsageTotals(Projection):

@@ -101,8 +101,8 @@ async def prepare(path: str) -> Figures:
     settings = AgentSettings(compaction=CompactionSettings(keep_recent_tokens=5_000))
     async with await SessionManager.open(path, read_only=True) as session:
         started = perf_counter()
-        window = await compaction_window(session, session.leaf_id)
+        window = await compaction_window(session._log, session.leaf_id)
         preparation = prepare_compaction(window, settings.compaction, settings.estimate_tokens)
         seconds = perf_counter() - started
         assert preparation is not None
-    return {"seconds": seconds, "entries": len(window.range)}
+    return {"seconds": seconds, "entries": len(window.entries)}

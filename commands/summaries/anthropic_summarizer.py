@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...eventstore.abort import AbortSignal
+from .model_answer import model_answer, readable_answer
 from .summarizer import SummaryRequest, SummaryResult
-from .unreadable_answers import readable_answer
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -38,13 +38,8 @@ class AnthropicSummarizer:
         ) as stream:
             with readable_answer():
                 answer = await stream.get_final_message()
-        if answer.stop_reason is None:
-            return SummaryResult("the stream ended in the middle of the answer", "error")
-        reason = _STOP_REASONS.get(answer.stop_reason)
-        if reason is None:
-            return SummaryResult(f"the model stopped with {answer.stop_reason}", "error")
         text = "\n".join(block.text for block in answer.content if block.type == "text")
-        return SummaryResult(text, reason, _usage(answer.usage))
+        return model_answer(text, answer.stop_reason, _STOP_REASONS, _usage(answer.usage))
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

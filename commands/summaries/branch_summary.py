@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -10,11 +10,12 @@ from msgspec import Struct
 from ...eventstore.entries import BranchSummaryEntry, CompactionEntry, SessionEntry
 from ...projections.context import Message, compaction_message, speaking_message
 from ...projections.llm_messages import convert_to_llm
-from .answers import answer_details
+from .answer_details import answer_details
 from .file_operations import FileOperations, with_files
-from .prompts import Prompts
+from .prompts import Prompts, with_focus
 from .settings import BranchSummarySettings
 from .summarizer import SummaryRequest, SummaryResult
+from .token_estimate import Estimate
 from .transcript import is_useless, prompt, result_text, shortened
 
 MOST_TOKENS: Final = 2_048
@@ -36,9 +37,7 @@ def branch_budget(window: int, settings: BranchSummarySettings) -> int:
     return (window or _DEFAULT_WINDOW) - settings.reserve_tokens
 
 
-def branch_material(
-    entries: Sequence[SessionEntry], budget: int, estimate: Callable[[dict[str, Any]], int]
-) -> BranchMaterial:
+def branch_material(entries: Sequence[SessionEntry], budget: int, estimate: Estimate) -> BranchMaterial:
     """Choose the newest messages of a branch that fit a budget, of tokens; 0 or less is none (N-61..N-65)."""
     operations = FileOperations()
     for entry in entries:
@@ -48,7 +47,7 @@ def branch_material(
     total = 0
     for entry in reversed(entries):
         message = compaction_message(entry) if isinstance(entry, CompactionEntry) else speaking_message(entry)
-        if message is None or is_useless(message):
+        if message is None:
             continue
         operations.add_message(message)
         tokens = estimate(_as_in_transcript(message))
@@ -66,7 +65,7 @@ def branch_material(
 def _as_in_transcript(message: Message) -> Message:
     if message.get("role") != "toolResult":
         return message
-    return {**message, "content": shortened(result_text(message))}
+    return {**message, "content": "" if is_useless(message) else shortened(result_text(message))}
 
 
 def branch_summary_request(
@@ -79,13 +78,9 @@ def branch_summary_request(
 
     Custom instructions are a further focus, or all that is asked (N-6A as settled).
     """
-    instructions = prompts.text("branch_summary")
-    if custom_instructions:
-        instructions = (
-            custom_instructions
-            if replace_instructions
-            else f"{instructions}\n\nAdditional focus: {custom_instructions}"
-        )
+    instructions = with_focus(prompts.text("branch_summary"), custom_instructions)
+    if custom_instructions and replace_instructions:
+        instructions = custom_instructions
     messages = convert_to_llm(material.messages)
     asked = prompt(messages, instructions)
     return SummaryRequest("branch", prompts.text("system"), asked, MOST_TOKENS, messages) if asked else None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import floor
-from typing import Any
 
 from msgspec import Struct
 
@@ -13,7 +12,7 @@ from ...projections.context import Message, speaking_messages
 from .cut_point import find_cut_point
 from .file_operations import FileOperations
 from .settings import CompactionSettings
-from .token_estimate import ContextUsage, last_usage
+from .token_estimate import ContextUsage, Estimate, last_usage
 
 
 class CompactionPreparation(Struct, frozen=True):
@@ -46,12 +45,9 @@ class CompactionWindow(Struct, frozen=True):
     after: list[SessionEntry]
 
     @property
-    def range(self) -> list[SessionEntry]:
+    def entries(self) -> list[SessionEntry]:
         """What may be summarized: kept entries are in no summary yet (K-42 as settled)."""
         return [*self.kept, *self.after]
-
-
-Estimate = Callable[[dict[str, Any]], int]
 
 
 def context_size(window: CompactionWindow, estimate: Estimate) -> int:
@@ -60,7 +56,7 @@ def context_size(window: CompactionWindow, estimate: Estimate) -> int:
     if usage is not None:
         return usage.tokens + _size(window.after[usage.index + 1 :], estimate)
     summary = estimate({"role": "compactionSummary", "summary": window.previous.summary}) if window.previous else 0
-    return summary + _size(window.range, estimate)
+    return summary + _size(window.entries, estimate)
 
 
 def prepare_compaction(
@@ -69,7 +65,7 @@ def prepare_compaction(
     """Decide a compaction; None where there is nothing to summarize (K-40, K-47). Linear in the window."""
     if window.previous is not None and not window.after:
         return None
-    entries = window.range
+    entries = window.entries
     keep = _keep_recent_tokens(entries, last_usage(window.after), settings, estimate)
     cut = find_cut_point(entries, keep, estimate)
     history_end = cut.first_kept if cut.turn_start is None else cut.turn_start

@@ -8,10 +8,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ...projections.llm_messages import convert_to_llm
-from .answers import answer_details
+from .answer_details import answer_details
 from .compaction_preparation import CompactionPreparation
 from .file_operations import with_files
-from .prompts import Prompts
+from .prompts import Prompts, with_focus
 from .summarizer import SummaryRequest, SummaryResult
 from .transcript import prompt
 
@@ -32,20 +32,19 @@ def compaction_requests(
     preparation: CompactionPreparation,
     prompts: Prompts,
     *,
-    window: int,
+    context_window: int,
     custom_instructions: str | None = None,
     context: Sequence[str] = (),
     prompt_override: str | None = None,
 ) -> CompactionRequests:
     """Decide what to ask. `context` and `prompt_override` come from the hook `session.compacting`.
 
-    `window`: of the model, for the length of the answers; 0 where it is not known.
+    `context_window`: of the model, in tokens, for the length of the answers; 0 where it is not known.
     """
-    reserve = preparation.settings.summary_reserve(window)
+    reserve = preparation.settings.summary_reserve(context_window)
     previous = preparation.previous_summary
     instructions = prompt_override or prompts.text("compaction_update" if previous else "compaction")
-    if custom_instructions:
-        instructions += f"\n\nAdditional focus: {custom_instructions}"
+    instructions = with_focus(instructions, custom_instructions)
     between = [f"<previous-summary>\n{previous}\n</previous-summary>"] if previous else []
     if context:
         lines = "\n".join(f"- {line}" for line in context)

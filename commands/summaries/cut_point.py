@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
 
 from msgspec import Struct
 
@@ -15,7 +14,8 @@ from ...eventstore.entries import (
     MessageEntry,
     SessionEntry,
 )
-from ...projections.content_blocks import content_blocks
+from ...projections.content_blocks import blocks_of
+from .token_estimate import Estimate
 
 _CUT_ROLES = frozenset(
     {"user", "assistant", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
@@ -30,9 +30,7 @@ class CutPoint(Struct, frozen=True):
     turn_start: int | None = None
 
 
-def find_cut_point(
-    entries: Sequence[SessionEntry], keep_recent_tokens: int, estimate: Callable[[dict[str, Any]], int]
-) -> CutPoint:
+def find_cut_point(entries: Sequence[SessionEntry], keep_recent_tokens: int, estimate: Estimate) -> CutPoint:
     """Find the cut that keeps about so many tokens of the newest messages; linear in the entries.
 
     A tool result is never the first that is kept, and no cut comes between a call and its result. Without a
@@ -56,12 +54,12 @@ def _valid_cuts(entries: Sequence[SessionEntry]) -> list[int]:
         if not isinstance(entry, MessageEntry):
             continue
         if entry.role == "assistant":
-            for block in content_blocks(entry.message.get("content")):
-                if block.get("type") == "toolCall" and isinstance(block.get("id"), str):
-                    calls[block["id"]] = index
+            for block in blocks_of(entry.message.get("content"), "toolCall"):
+                if isinstance(call_id := block.get("id"), str):
+                    calls[call_id] = index
         elif entry.role == "toolResult":
-            call = calls.get(str(entry.message.get("toolCallId")))
-            if call is not None:
+            call_id = entry.message.get("toolCallId")
+            if isinstance(call_id, str) and (call := calls.get(call_id)) is not None:
                 steps[call + 1] += 1
                 steps[index + 1] -= 1
     open_calls = accumulate(steps)
@@ -78,7 +76,7 @@ def _chosen(
     entries: Sequence[SessionEntry],
     valid: Sequence[int],
     keep_recent_tokens: int,
-    estimate: Callable[[dict[str, Any]], int],
+    estimate: Estimate,
 ) -> int:
     kept = 0
     for index in range(len(entries) - 1, -1, -1):

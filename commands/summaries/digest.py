@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...eventstore.abort import AbortSignal
-from ...projections.content_blocks import content_blocks, text_field
+from ...projections.content_blocks import blocks_of, text_field, texts_of
+from ...projections.context import Message
 from .file_operations import FileOperations, with_files
 from .summarizer import SummaryRequest, SummaryResult
 
@@ -16,8 +17,6 @@ _LONGEST_EARLIER: Final = 2_400
 """Characters of an earlier summary."""
 _EARLIER: Final = "## Earlier summary"
 _ELLIPSIS: Final = "…"
-
-Message = dict[str, Any]
 
 
 class DigestSummarizer:
@@ -61,18 +60,16 @@ def _of_role(messages: Sequence[Message], role: str) -> list[Message]:
 
 
 def _text(message: Message) -> str:
-    blocks = content_blocks(message.get("content"))
-    text = "\n".join(text_field(block, "text") for block in blocks if block.get("type") == "text").strip()
+    text = "\n".join(texts_of(message.get("content"))).strip()
     return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + _ELLIPSIS
 
 
 def _tools(messages: Sequence[Message]) -> str:
     calls: dict[str, int] = {}
     for message in _of_role(messages, "assistant"):
-        for block in content_blocks(message.get("content")):
-            if block.get("type") == "toolCall":
-                name = text_field(block, "name") or "(unnamed)"
-                calls[name] = calls.get(name, 0) + 1
+        for block in blocks_of(message.get("content"), "toolCall"):
+            name = text_field(block, "name") or "(unnamed)"
+            calls[name] = calls.get(name, 0) + 1
     if not calls:
         return ""
     errors = sum(bool(message.get("isError")) for message in _of_role(messages, "toolResult"))

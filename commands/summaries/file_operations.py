@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from ...projections.content_blocks import content_blocks
+from ...projections.content_blocks import blocks_of
 
 MOST_FILES: Final = 20
 """Files that a summary lists."""
@@ -51,10 +51,10 @@ class FileOperations(Struct, frozen=True):
         """Take in the tool calls of an assistant message."""
         if message.get("role") != "assistant":
             return
-        for block in content_blocks(message.get("content")):
+        for block in blocks_of(message.get("content"), "toolCall"):
             arguments = block.get("arguments")
             path = arguments.get("path") if isinstance(arguments, dict) else None
-            if block.get("type") != "toolCall" or not isinstance(path, str) or not path or _URL.match(path):
+            if not isinstance(path, str) or not path or _URL.match(path):
                 continue
             if block.get("name") == "read":
                 self.read.add(_SELECTOR.sub("", path) or path)

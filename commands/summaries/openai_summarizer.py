@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...eventstore.abort import AbortSignal
+from .model_answer import model_answer, readable_answer
 from .summarizer import SummaryRequest, SummaryResult
-from .unreadable_answers import readable_answer
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -56,11 +56,7 @@ class OpenAISummarizer:
                         reason = choice.finish_reason or reason
                     if chunk.usage is not None:
                         usage = _usage(chunk.usage)
-        if reason is None:
-            return SummaryResult("the stream ended in the middle of the answer", "error")
-        if reason not in _STOP_REASONS:
-            return SummaryResult(f"the model stopped with {reason}", "error")
-        return SummaryResult("".join(parts), _STOP_REASONS[reason], usage)
+        return model_answer("".join(parts), reason, _STOP_REASONS, usage)
 
 
 def _usage(usage: CompletionUsage) -> dict[str, Any]:

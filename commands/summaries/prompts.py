@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 
 @cache
@@ -21,14 +21,19 @@ class Prompts(Struct, frozen=True):
     stands before the summary of a branch.
     """
 
-    system: str | UnsetType = UNSET
-    branch_summary: str | UnsetType = UNSET
-    branch_preamble: str | UnsetType = UNSET
-    compaction: str | UnsetType = UNSET
-    compaction_update: str | UnsetType = UNSET
-    turn_prefix: str | UnsetType = UNSET
+    system: str | None = None
+    branch_summary: str | None = None
+    branch_preamble: str | None = None
+    compaction: str | None = None
+    compaction_update: str | None = None
+    turn_prefix: str | None = None
 
     def text(self, name: str) -> str:
         """Return a text by its name, from the file of that name unless it was replaced."""
-        own: str | UnsetType = getattr(self, name)
-        return _text(name) if isinstance(own, UnsetType) else own
+        own: str | None = getattr(self, name)
+        return own if own is not None else _text(name)
+
+
+def with_focus(instructions: str, focus: str | None) -> str:
+    """Return instructions with what else is asked for."""
+    return f"{instructions}\n\nAdditional focus: {focus}" if focus else instructions

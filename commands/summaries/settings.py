@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import floor
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from .prompts import Prompts
-from .token_estimate import estimate_tokens
+from .token_estimate import Estimate, estimate_tokens
 
 DEFAULT_RESERVE: Final = 16_384
 """Tokens."""
@@ -80,4 +79,4 @@ class AgentSettings(Struct, frozen=True):
     compaction: CompactionSettings = CompactionSettings()
     branch_summary: BranchSummarySettings = BranchSummarySettings()
     prompts: Prompts = Prompts()
-    estimate_tokens: Callable[[Mapping[str, Any]], int] = estimate_tokens
+    estimate_tokens: Estimate = estimate_tokens

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final, TypeGuard
 
@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from ...eventstore.entries import MessageEntry, Number, SessionEntry
 from ...eventstore.json_text import encode_json
-from ...projections.content_blocks import content_blocks, text_field
+from ...projections.content_blocks import blocks_of, content_blocks, text_field, texts_of
 
 Message = Mapping[str, Any]
+Estimate = Callable[[dict[str, Any]], int]
+"""Tells about how many tokens a message in the file's form takes."""
 
 IMAGE_TOKENS: Final = 1_200
 _BYTES_PER_TOKEN: Final = 4
@@ -34,9 +36,8 @@ def _nothing(message: Message) -> tuple[list[str], int]:
 
 
 def _content(message: Message) -> tuple[list[str], int]:
-    blocks = content_blocks(message.get("content"))
-    texts = [text_field(block, "text") for block in blocks if block.get("type") == "text"]
-    return texts, sum(block.get("type") == "image" for block in blocks)
+    content = message.get("content")
+    return texts_of(content), len(blocks_of(content, "image"))
 
 
 def _assistant(message: Message) -> tuple[list[str], int]:

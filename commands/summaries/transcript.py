@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from ...eventstore.json_text import encode_json
-from ...projections.content_blocks import content_blocks, text_field
+from ...projections.content_blocks import blocks_of, text_field, texts_of
+from ...projections.context import Message
 from ...projections.sendable import sendable_text
 
 MOST_OF_A_RESULT: Final = 2_000
 """Characters of a tool result that a transcript holds."""
-
-Message = Mapping[str, Any]
 
 
 def is_useless(message: Message) -> bool:
@@ -28,7 +27,7 @@ def shortened(text: str) -> str:
 
 def result_text(message: Message) -> str:
     """Return the text of a tool result."""
-    return "".join(text_field(block, "text") for block in _blocks(message, "text"))
+    return "".join(texts_of(message.get("content")))
 
 
 def transcript(messages: Sequence[Message]) -> str:
@@ -52,7 +51,7 @@ def _useless_calls(messages: Sequence[Message]) -> dict[int, list[str]]:
     useless: dict[int, list[str]] = {}
     for index, message in enumerate(messages):
         if message.get("role") == "assistant":
-            made |= {str(call.get("id")): index for call in _blocks(message, "toolCall")}
+            made |= {str(call.get("id")): index for call in blocks_of(message.get("content"), "toolCall")}
         elif is_useless(message) and (call_id := str(message.get("toolCallId"))) in made:
             useless.setdefault(made[call_id], []).append(call_id)
     return useless
@@ -60,18 +59,17 @@ def _useless_calls(messages: Sequence[Message]) -> dict[int, list[str]]:
 
 def _parts(message: Message, useless: Collection[str]) -> Iterator[tuple[str, str]]:
     if message.get("role") == "assistant":
-        yield "Think", "\n".join(text_field(block, "thinking") for block in _blocks(message, "thinking"))
-        yield "Assistant", "\n".join(text_field(block, "text") for block in _blocks(message, "text"))
-        calls = (call for call in _blocks(message, "toolCall") if str(call.get("id")) not in useless)
+        yield (
+            "Think",
+            "\n".join(text_field(block, "thinking") for block in blocks_of(message.get("content"), "thinking")),
+        )
+        yield "Assistant", "\n".join(texts_of(message.get("content")))
+        calls = (call for call in blocks_of(message.get("content"), "toolCall") if str(call.get("id")) not in useless)
         yield "Tool Call", "; ".join(map(_call, calls))
     elif message.get("role") == "toolResult":
         yield "Tool Result", shortened(result_text(message))
     else:
-        yield "User", "".join(text_field(block, "text") for block in _blocks(message, "text"))
-
-
-def _blocks(message: Message, kind: str) -> list[dict[str, Any]]:
-    return [block for block in content_blocks(message.get("content")) if block.get("type") == kind]
+        yield "User", "".join(texts_of(message.get("content")))
 
 
 def _call(block: dict[str, Any]) -> str:

@@ -15,9 +15,10 @@ except ImportError as _error:
 
 if TYPE_CHECKING:
     from .commands.agent_session import AgentSession
-    from .commands.auto_compaction import AutoCompaction
+    from .commands.auto_compaction import AutoCompactionResult
     from .commands.branching import BranchResult, UserMessage
     from .commands.cursor import Cursor
+    from .commands.event_stream import EventStream
     from .commands.extension_context import CommandResult, ExtensionCommandContext
     from .commands.hook_events import (
         AutoCompactionEndEvent,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from .commands.summaries.anthropic_summarizer import AnthropicSummarizer
     from .commands.summaries.compaction_preparation import CompactionPreparation
     from .commands.summaries.digest import DigestSummarizer
+    from .commands.summaries.file_operations import FileOperations
     from .commands.summaries.openai_summarizer import OpenAISummarizer
     from .commands.summaries.prompts import Prompts
     from .commands.summaries.settings import AgentSettings, BranchSummarySettings, CompactionSettings, Model
@@ -113,8 +115,8 @@ __all__ = [
     "AnthropicRequest",
     "AnthropicSummarizer",
     "AppendError",
-    "AutoCompaction",
     "AutoCompactionEndEvent",
+    "AutoCompactionResult",
     "AutoCompactionStartEvent",
     "BranchResult",
     "BranchSummarySettings",
@@ -131,8 +133,10 @@ __all__ = [
     "EntriesAppended",
     "EntryConflictError",
     "EntryNotFoundError",
+    "EventStream",
     "ExtensionCommandContext",
     "Fault",
+    "FileOperations",
     "HookFault",
     "Hooks",
     "InvalidEntryError",
@@ -201,12 +205,13 @@ __all__ = [
 
 _HOMES = {
     ".commands.agent_session": ("AgentSession",),
-    ".commands.auto_compaction": ("AutoCompaction",),
+    ".commands.auto_compaction": ("AutoCompactionResult",),
     ".commands.branching": (
         "BranchResult",
         "UserMessage",
     ),
     ".commands.cursor": ("Cursor",),
+    ".commands.event_stream": ("EventStream",),
     ".commands.extension_context": (
         "CommandResult",
         "ExtensionCommandContext",
@@ -255,6 +260,7 @@ _HOMES = {
     ".commands.summaries.anthropic_summarizer": ("AnthropicSummarizer",),
     ".commands.summaries.compaction_preparation": ("CompactionPreparation",),
     ".commands.summaries.digest": ("DigestSummarizer",),
+    ".commands.summaries.file_operations": ("FileOperations",),
     ".commands.summaries.openai_summarizer": ("OpenAISummarizer",),
     ".commands.summaries.prompts": ("Prompts",),
     ".commands.summaries.settings": (

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from sessiontree import AbortController, AbortError, AgentSession, BranchResult, Hooks, SessionManager
+from sessiontree import AbortController, AbortError, AbortSignal, AgentSession, BranchResult, Hooks, SessionManager
+from sessiontree.commands.session_log import SessionLog
+from sessiontree.commands.session_opening import SessionSettings
 
 Make = Callable[..., Awaitable[SessionManager]]
 Say = Callable[..., Awaitable[None]]
@@ -50,6 +52,11 @@ def hooks_that_note(told: list[Any]) -> Hooks:
     return hooks
 
 
+async def turns(number: int = 3) -> None:
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
 def files(session: SessionManager) -> dict[Path, bytes]:
     """What stands beside the session's file, with it."""
     if session.session_file is None:
@@ -61,6 +68,19 @@ def open_descriptors() -> int:
     return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
 
 
+@pytest.fixture
+def slow_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new file takes a few turns to be opened, as a large one would."""
+    open_log = SessionSettings.open_log
+
+    async def slowly(settings: SessionSettings, path: Path, signal: AbortSignal | None = None) -> SessionLog:
+        await turns()
+        return await open_log(settings, path, signal)
+
+    monkeypatch.setattr(SessionSettings, "open_log", slowly)
+
+
+@pytest.mark.usefixtures("slow_opening")
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize(("entry_id", "kept"), [("u1", []), ("u2", ["u1", "a1"])], ids=["root", "other"])
 async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
@@ -111,6 +131,7 @@ async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
     assert step > 6
 
 
+@pytest.mark.parametrize("entry_id", ["u1", "u2"])
 @pytest.mark.parametrize(
     "stop",
     [
@@ -119,7 +140,7 @@ async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
     ],
 )
 async def test_while_it_waits_for_the_appends_before_it_a_branch_can_be_stopped(
-    make_file: Make, say: Say, disk: Any, stop: str
+    make_file: Make, say: Say, disk: Any, entry_id: str, stop: str
 ) -> None:
     """N-72, D8: at once, however long the writer takes; what was handed over is recorded where it belongs."""
     session, controller = await make_file(), AbortController()
@@ -128,12 +149,10 @@ async def test_while_it_waits_for_the_appends_before_it_a_branch_can_be_stopped(
     disk.hold()
     saying = asyncio.ensure_future(say(session, "a2"))
     await disk.holds()
-    task = asyncio.ensure_future(AgentSession(session).branch("u2", signal=controller.signal))
-    for _ in range(5):
-        await asyncio.sleep(0)
+    task = asyncio.ensure_future(AgentSession(session).branch(entry_id, signal=controller.signal))
+    await turns(20)
     STOPS[stop](controller, task)
-    for _ in range(20):
-        await asyncio.sleep(0)
+    await turns(20)
     ended = task.done()
     disk.go_on.set()
     await asyncio.gather(task, return_exceptions=True)

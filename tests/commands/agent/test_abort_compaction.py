@@ -17,7 +17,7 @@ from sessiontree import (
     AbortSignal,
     AgentSession,
     AgentSettings,
-    AutoCompaction,
+    AutoCompactionResult,
     CompactionCancelledError,
     CompactionResult,
     CompactionSettings,
@@ -59,7 +59,7 @@ STOPS: dict[str, Stop] = {
 
 
 class Slow:
-    """A summarizer that takes a few turns; `running` requests have not ended, and `most` ran at once."""
+    """Takes a few turns, and one to end when it is cancelled; `running` have not ended, `most` ran at once."""
 
     running = most = 0
 
@@ -70,7 +70,10 @@ class Slow:
             for _ in range(2):
                 await asyncio.sleep(0)
         finally:
-            self.running -= 1
+            try:
+                await asyncio.sleep(0)
+            finally:
+                self.running -= 1
         return request.purpose
 
 
@@ -187,11 +190,12 @@ async def test_the_end_of_an_automatic_one_is_told_wherever_it_was_stopped(
         assert ends == told[-2:]
         if reached and "cancel" in stop:
             assert isinstance(outcome, asyncio.CancelledError)
+            assert done or all(end.aborted for end in ends)
         elif not told:
             # Nobody knows yet whether it is due.
             assert isinstance(outcome, AbortError)
         else:
-            assert outcome == AutoCompaction("threshold", ends[0].result, aborted=not done)
+            assert outcome == AutoCompactionResult("threshold", ends[0].result, aborted=not done)
             assert (ends[0].result is not None, ends[0].aborted) == (done, not done)
         session.branch("a1")
         again = await agent.maybe_compact()

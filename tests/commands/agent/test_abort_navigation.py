@@ -43,7 +43,7 @@ ENTRIES["summary and label"] = ENTRIES["summary"] + ENTRIES["label"]
 
 
 class Slow:
-    """A summarizer that takes a few turns; `running` requests have not ended."""
+    """Takes a few turns, and one to end when it is cancelled; `running` requests have not ended."""
 
     running = 0
 
@@ -53,7 +53,10 @@ class Slow:
             for _ in range(2):
                 await asyncio.sleep(0)
         finally:
-            self.running -= 1
+            try:
+                await asyncio.sleep(0)
+            finally:
+                self.running -= 1
         return "the summary"
 
 

@@ -105,6 +105,7 @@ async def locked(session: SessionManager) -> AsyncIterator[Locked]:
 
     waiting = await SessionManager.open(str(session.session_file), lock_timeout=60, id_factory=draw_id)
     yield waiting, session, handed_over
+    await session.close()
     await waiting.close()
 
 

@@ -13,8 +13,8 @@ from sessiontree import (
     AbortError,
     AgentSession,
     AgentSettings,
-    AutoCompaction,
     AutoCompactionEndEvent,
+    AutoCompactionResult,
     AutoCompactionStartEvent,
     CompactionSettings,
     Hooks,
@@ -77,7 +77,7 @@ def make_agent(session: SessionManager, hooks: Hooks) -> MakeAgent:
     return make
 
 
-def of(done: AutoCompaction) -> list[Any]:
+def of(done: AutoCompactionResult) -> list[Any]:
     """The events of one automatic compaction."""
     end = AutoCompactionEndEvent(done.result, done.aborted, done.will_retry, done.error_message)
     return [AutoCompactionStartEvent(done.reason), end]
@@ -126,7 +126,7 @@ async def test_what_cannot_be_compacted_ends_without_a_result(
     """K-74: that is no failure."""
     agent = make_agent() if lacking == "a summarizer" else make_agent(recording(), keep_recent_tokens=9)
     done = await agent.maybe_compact()
-    assert done == AutoCompaction(reason)
+    assert done == AutoCompactionResult(reason)
     assert events == of(done)
 
 
@@ -137,7 +137,7 @@ async def test_a_failure_is_told_and_not_raised(
     leaf_id = session.leaf_id
     done = await make_agent(recording(RuntimeError("no network"))).maybe_compact()
     message = FAILURES[reason] + "summarization failed: no network"
-    assert done == AutoCompaction(reason, error_message=message)
+    assert done == AutoCompactionResult(reason, error_message=message)
     assert (events, session.leaf_id) == (of(done), leaf_id)
 
 
@@ -162,7 +162,7 @@ async def test_a_hook_that_cancels_makes_it_aborted(
     """K-74."""
     hooks.on("session_before_compact", lambda _event: {"cancel": True})
     done = await make_agent(recording()).maybe_compact()
-    assert done == AutoCompaction(reason, aborted=True)
+    assert done == AutoCompactionResult(reason, aborted=True)
     assert events == of(done)
 
 
@@ -178,7 +178,7 @@ async def test_an_automatic_compaction_can_be_aborted(
     await summarizer.waits()
     agent.abort_compaction() if way == "by the agent" else controller.abort()
     done = await checking
-    assert done == AutoCompaction(reason, aborted=True)
+    assert done == AutoCompactionResult(reason, aborted=True)
     assert events == of(done)
 
 
@@ -289,5 +289,5 @@ async def test_who_is_told_of_the_start_can_abort(
     leaf_id = session.leaf_id
     hooks.on("auto_compaction_start", lambda _event: agent.abort_compaction())
     done = await agent.maybe_compact()
-    assert done == AutoCompaction(reason, aborted=True)
+    assert done == AutoCompactionResult(reason, aborted=True)
     assert (events, session.leaf_id) == (of(done), leaf_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import AgentSession, AgentSettings, AutoCompaction, CompactionSettings, Model, SessionManager
+from sessiontree import AgentSession, AgentSettings, AutoCompactionResult, CompactionSettings, Model, SessionManager
 from sessiontree.commands.context_overflow import is_context_overflow
 
 Recording = Callable[..., Any]
@@ -22,7 +22,7 @@ OVERFLOW = {**ANSWER, "content": [], "stopReason": "error", "errorMessage": "pro
 SILENT = {**ANSWER, "content": "cut off in silence", "usage": {"totalTokens": 101}}
 
 
-async def check(agent: AgentSession, *messages: dict[str, Any]) -> AutoCompaction:
+async def check(agent: AgentSession, *messages: dict[str, Any]) -> AutoCompactionResult:
     """Append messages and check."""
     await agent.session.append_many(messages)
     done = await agent.maybe_compact()
@@ -31,7 +31,7 @@ async def check(agent: AgentSession, *messages: dict[str, Any]) -> AutoCompactio
     return done
 
 
-def is_refused(done: AutoCompaction) -> bool:
+def is_refused(done: AutoCompactionResult) -> bool:
     """Tell whether nothing was done since this turn was recovered before; else it was compacted."""
     if done.result is not None:
         assert (done.will_retry, done.error_message) == (True, None)
@@ -130,7 +130,7 @@ async def test_the_turn_that_failed_is_worth_another_try(session: SessionManager
 async def test_an_answer_that_overflowed_in_silence_stands_and_is_not_tried_again(
     session: SessionManager, recording: Recording
 ) -> None:
-    """K-71, and what `AutoCompaction.will_retry` says: an answer is there, and it is in the context."""
+    """K-71, and what `AutoCompactionResult.will_retry` says: an answer is there, and it is in the context."""
     agent = AgentSession(session, summarizer=recording(), model=MODEL, settings=SETTINGS)
     done = await check(agent, USER, ANSWER, USER, SILENT)
     assert (done.reason, done.will_retry) == ("overflow", False)

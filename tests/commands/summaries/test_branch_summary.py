@@ -80,14 +80,14 @@ def test_the_budget_is_the_window_without_the_reserve(window: int, reserve: int,
 
 
 def test_what_speaks_on_the_branch_is_summarized_in_order(path: Path) -> None:
-    """N-62: of compactions too, whose summary is a message here; results, but for useless ones; nothing else."""
+    """N-62: of compactions too, whose summary is a message here; nothing else."""
     note = {"type": "custom_message", "customType": "note", "content": "noted"}
     entries = path(
         *(user("q"), LABEL, compacted(), result("out"), MODEL, note, left(), left(""), CUSTOM),
         *(result("useless", useless=True), result("failed", useless=True, isError=True), {"type": "from_the_future"}),
     )
     material = branch_material(entries, 0, length)
-    assert texts(material) == ["q", "sum", "out", "noted", "left", "failed"]
+    assert texts(material) == ["q", "sum", "out", "noted", "left", "useless", "failed"]
     assert [message["role"] for message in material.messages] == [
         "user",
         "compactionSummary",
@@ -95,10 +95,11 @@ def test_what_speaks_on_the_branch_is_summarized_in_order(path: Path) -> None:
         "custom",
         "branchSummary",
         "toolResult",
+        "toolResult",
     ]
 
 
-@pytest.mark.parametrize("bodies", [(), (MODEL, LABEL, CUSTOM), (result("", useless=True),), (left(""),)])
+@pytest.mark.parametrize("bodies", [(), (MODEL, LABEL, CUSTOM), (left(""),)])
 def test_a_branch_on_which_nothing_was_said_has_no_messages(path: Path, bodies: tuple[Fields, ...]) -> None:
     """N-66 as settled: so nothing is asked and no summary stored."""
     assert branch_material(path(*bodies), 100, length).messages == []
@@ -170,7 +171,21 @@ def test_a_result_takes_what_its_transcript_takes(path: Path) -> None:
 def test_useless_results_take_nothing_of_the_budget(path: Path) -> None:
     """N-62, X-112."""
     entries = path(user("q"), result("x" * 1_000, useless=True), user("r"))
-    assert texts(branch_material(entries, 2, length)) == ["q", "r"]
+    material = branch_material(entries, 2, length)
+    assert texts(material)[::2] == ["q", "r"]
+    request = branch_summary_request(material, PROMPTS)
+    assert request is not None
+    assert "xxx" not in request.prompt
+
+
+def test_the_call_of_a_useless_result_goes_with_it(path: Path) -> None:
+    """N-68, X-111: on a branch as in a compaction."""
+    call = {"type": "toolCall", "id": "t", "name": "grep", "arguments": {}}
+    asked = {"role": "assistant", "content": [{"type": "text", "text": "looking"}, call]}
+    entries = path(user("q"), asked, {**result("nothing", useless=True), "toolCallId": "t"})
+    request = branch_summary_request(branch_material(entries, 0, length), PROMPTS)
+    assert request is not None
+    assert "[User]: q\n\n[Assistant]: looking\n</conversation>" in request.prompt
 
 
 def test_file_operations_come_from_all_summaries_and_from_the_messages_down_to_the_budget(path: Path) -> None:

@@ -41,7 +41,7 @@ TURN = SummaryResult("\nthe turn ")
 
 
 def requests(preparation: CompactionPreparation, *, window: int = 0, **options: Any) -> CompactionRequests:
-    return compaction_requests(preparation, PROMPTS, window=window, **options)
+    return compaction_requests(preparation, PROMPTS, context_window=window, **options)
 
 
 def history(preparation: CompactionPreparation, **options: Any) -> SummaryRequest:

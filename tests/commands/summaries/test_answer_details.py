@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sessiontree import SessionManager, SummaryResult, Usage
-from sessiontree.commands.summaries.answers import answer_details
+from sessiontree.commands.summaries.answer_details import answer_details
 
 ONE: dict[str, Any] = {"input": 1, "output": 2, "totalTokens": 3, "cost": {"input": 0.25, "total": 0.5}}
 

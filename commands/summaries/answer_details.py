@@ -24,22 +24,7 @@ def answer_details(answers: Sequence[SummaryResult]) -> dict[str, Any]:
 
 
 def _in_file_form(usage: Usage | Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(usage, Usage):
-        return dict(usage)
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write,
-        "totalTokens": usage.total_tokens,
-        "cost": {"total": usage.cost},
-        "premiumRequests": usage.premium_requests,
-        "orchestration": {
-            "input": usage.orchestration_input,
-            "output": usage.orchestration_output,
-            "cacheRead": usage.orchestration_cache_read,
-        },
-    }
+    return usage.in_file_form() if isinstance(usage, Usage) else dict(usage)
 
 
 def _added(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
