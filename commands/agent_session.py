@@ -149,6 +149,7 @@ class AgentSession:
     async def close(self) -> None:
         """Abort what runs, and return when the hooks have been told of every append. The session stays open."""
         self._abort()
+        await self.session._log.drain()
         await self._append_hooks.drain()
 
     def _abort(self, name: str | None = None) -> None:

@@ -41,6 +41,9 @@ class EventStream:
         while not self._events:
             if self._ended:
                 raise StopAsyncIteration
-            self._woken = asyncio.get_running_loop().create_future()
-            await (self._woken if self._signal is None else self._signal.run(self._woken))
+            if self._woken is None or self._woken.done():
+                self._woken = asyncio.get_running_loop().create_future()
+            # Several may read: none cancels what another waits for.
+            woken = asyncio.shield(self._woken)
+            await (woken if self._signal is None else self._signal.run(woken))
         return self._events.popleft()

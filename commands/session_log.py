@@ -81,6 +81,11 @@ class SessionLog:
         """Keep an owner's leaf valid."""
         self._leaves.add(owner)
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether it is closed, or on its way to be."""
+        return self._closing is not None
+
     def check_usable(self) -> None:
         """Raise `SessionClosedError` when closed, in a forked child, or on another event loop."""
         if self._closing is not None:
@@ -323,7 +328,9 @@ class SessionLog:
 
     async def _close(self) -> None:
         await self._queue.drain()
-        await self.store.close()
+        try:
+            await self.store.close()
+        finally:
+            self.observers.tell(SessionClosed(*self.identity))
         if children := stragglers():
             log_event("warning", "session.closed_with_stragglers", session=self.name, count=len(children))
-        self.observers.tell(SessionClosed(*self.identity))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +38,7 @@ class SessionManager(SessionView, Cursor):
         super().__init__(log, log.projector.tree.last_id)
         self._settings = settings
         self._operation: Operation | None = None
+        self._arrivals: dict[str, asyncio.Future[None]] = {}
 
     @classmethod
     async def open(
@@ -208,15 +211,25 @@ class SessionManager(SessionView, Cursor):
             title_source=old.title_source if plan.has_name else self._title_source(),
             additional_directories=old.additional_directories,
         )
-        batches = self._forked(plan, signal)
+        batches = _forked(self._log, plan, signal)
         if path is None:
             lines = [line async for batch in batches for line in batch]
             log = self._settings.memory_log(header, lines)
             await log.projector.catch_up()
             return await self._switch(log)
         target = path.parent / session_file_name(header)
-        await write_session_file(target, header, batches)
-        return await carry_out(self._switch_to(target))
+        arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._arrivals[str(target)] = arrived
+        try:
+            await write_session_file(target, header, batches)
+            return await carry_out(self._switch_to(target))
+        finally:
+            del self._arrivals[str(target)]
+            arrived.set_result(None)
+
+    def _arrival(self, file: str) -> asyncio.Future[None] | None:
+        """Return what is done when the session is in a file that it is about to go on in, which others may see."""
+        return next((done for path, done in self._arrivals.items() if os.path.realpath(path) == file), None)
 
     async def _switch_to(self, path: Path) -> str | None:
         return await self._switch(await self._settings.open_log(path))
@@ -226,15 +239,11 @@ class SessionManager(SessionView, Cursor):
         self._log.check_writable()
         _check_version(self._log)
 
-    async def _forked(self, plan: ForkPlan, signal: AbortSignal | None) -> AsyncIterator[list[bytes]]:
-        ids = self._log.projector.tree.ids
-        kept = iter(plan.kept)
-        async for lines in lines_of(self._log.reader, plan.kept, signal):
-            yield [forked_line(plan, next(kept), line) for line in lines]
-        last_id = ids[plan.kept[-1]] if plan.kept else None
-        yield label_lines(plan, last_id, self._log.now(), self._log.new_id)
-
     async def _switch(self, log: SessionLog) -> str | None:
+        if self._log.is_closing:
+            # Closed meanwhile: what is made stays, and nobody goes on in it.
+            await log.close()
+            self._log.check_usable()
         old, self._log = self._log, log
         log.add_leaf(self)
         log.observers = old.observers
@@ -242,7 +251,8 @@ class SessionManager(SessionView, Cursor):
         _, previous_session_file = old.identity
         log.observers.tell(SessionSwitched(*log.identity, previous_session_file=previous_session_file))
         await old.close()
-        return self.session_file
+        _, session_file = log.identity
+        return session_file
 
     async def acquire(self) -> None:
         """Become the writer now, not with the first append; nothing is written.
@@ -271,3 +281,13 @@ def _check_version(log: SessionLog) -> None:
     """A fork of a newer version would be one of version 3: what it cannot say would be lost."""
     if log.store.header.version > CURRENT_VERSION:
         raise UnsupportedVersionError(log.name, log.store.header.version)
+
+
+async def _forked(log: SessionLog, plan: ForkPlan, signal: AbortSignal | None) -> AsyncIterator[list[bytes]]:
+    """Yield the lines of a fork; from the log that it was planned for, whatever the session does meanwhile."""
+    ids = log.projector.tree.ids
+    kept = iter(plan.kept)
+    async for lines in lines_of(log.reader, plan.kept, signal):
+        yield [forked_line(plan, next(kept), line) for line in lines]
+    last_id = ids[plan.kept[-1]] if plan.kept else None
+    yield label_lines(plan, last_id, log.now(), log.new_id)

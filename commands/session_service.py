@@ -7,19 +7,22 @@ import os
 import weakref
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.catalogue import find_session, most_recent
 from ..eventstore.directories import PathLike
-from ..eventstore.errors import SessionClosedError
+from ..eventstore.errors import SessionClosedError, SessionTreeError
+from ..eventstore.log import log_event
 from .event_stream import EventStream
 from .live_session import LiveSession
-from .session_events import SessionEvent, SessionOpened
+from .session_events import SessionClosed, SessionEvent, SessionOpened, SessionSwitched
+from .session_log import SessionLog
 from .session_manager import SessionManager
 from .session_opening import SessionOptions
 
 IDLE_SECONDS = 300.0
+_SHORTEST_SWEEP = 0.01
 
 
 class SessionService:
@@ -61,6 +64,8 @@ class SessionService:
         Raises what `SessionManager.open` raises, `AmbiguousSessionError`, and `SessionClosedError` after `close`.
         """
         self._check_open()
+        if signal is not None:
+            signal.raise_if_aborted()
         session = self._by_file(os.fspath(target)) or self._by_id(os.fspath(target))
         if session is not None:
             return session
@@ -99,91 +104,123 @@ class SessionService:
             raise SessionClosedError("the session service is closed")
 
     def _by_file(self, path: str) -> SessionManager | None:
-        live = self._live.get(os.path.realpath(path))
-        return live.take() if live is not None else None
+        live = self._live.get(os.path.realpath(path)) if "\0" not in path else None
+        return self._taken(live) if live is not None else None
 
     def _by_id(self, session_id: str) -> SessionManager | None:
-        found = (live for live in self._live.values() if live.log.store.header.id == session_id)
-        live = next(found, None)
-        return live.take() if live is not None else None
+        live = next((live for live in self._live.values() if live.log.store.header.id == session_id), None)
+        return self._taken(live) if live is not None else None
+
+    def _taken(self, live: LiveSession) -> SessionManager | None:
+        """Return a live session; None for one that is being closed, or that nobody held any more."""
+        session = live.take()
+        if session is None:
+            self._close_later(live, live.file, live.log)
+        return session
 
     async def _open(self, path: Path, signal: AbortSignal | None) -> SessionManager:
         """Open a file; who asks for it meanwhile gets the same session, and nobody's cancellation harms another."""
         self._check_open()
-        key = os.path.realpath(path)
-        task = self._opening.get(key)
+        file = os.path.realpath(path)
+        task = self._opening.get(file)
         if task is None:
-            task = self._opening[key] = asyncio.get_running_loop().create_task(self._opened(path, key))
-
-            def forget(done: asyncio.Task[SessionManager]) -> None:
-                del self._opening[key]
-                if not done.cancelled():
-                    done.exception()  # whoever asked may be gone
-
-            task.add_done_callback(forget)
+            task = self._opening[file] = asyncio.get_running_loop().create_task(self._opened(path, file))
+            task.add_done_callback(_look_at)
         waiting = asyncio.shield(task)
         return await (waiting if signal is None else signal.run(waiting))
 
-    async def _opened(self, path: Path, key: str) -> SessionManager:
-        if (closing := self._closing.get(key)) is not None:
-            await asyncio.wait((closing,))
-        return self._by_file(key) or self._keep(await SessionManager.open(path, **self._options))
+    async def _opened(self, path: Path, file: str) -> SessionManager:
+        try:
+            while (session := self._by_file(file)) is None and (before := self._what_comes_before(file)) is not None:
+                await asyncio.wait((before,))
+            return session or self._keep(await SessionManager.open(path, **self._options))
+        finally:
+            del self._opening[file]
+
+    def _what_comes_before(self, file: str) -> asyncio.Future[None] | None:
+        """Return what has to end before a file is opened: the closing of a log, the arrival of a session."""
+        arrivals = (live.arrival(file) for live in self._live.values())
+        return self._closing.get(file) or next(filter(None, arrivals), None)
 
     def _keep(self, session: SessionManager) -> SessionManager:
-        live = LiveSession(self, session)
+        live = LiveSession(session, self._happened)
         self._live[live.file] = live
-        self.happened(SessionOpened(*live.log.identity))
+        self._push(SessionOpened(*live.log.identity))
         self._sweep_later()
         return session
 
-    def moved(self, live: LiveSession, old_file: str) -> None:
-        """Find a session under its new file from now on."""
-        if self._live.get(old_file) is live:
-            del self._live[old_file]
-        self._live[live.file] = live
+    def _happened(self, live: LiveSession, event: SessionEvent) -> None:
+        """Find a session under the file that it goes on in, forget one that is closed, and tell the readers."""
+        if isinstance(event, SessionSwitched):
+            old_file, old_log = live.file, live.log
+            live.follow()
+            self._close_later(live, old_file, old_log)
+            self._live[live.file] = live
+        elif isinstance(event, SessionClosed) and event.session_id == live.log.store.header.id:
+            self._forget(live, live.file)
+        self._push(event)
 
-    def gone(self, live: LiveSession) -> None:
-        """Forget a session that was closed."""
-        if self._live.get(live.file) is live:
-            del self._live[live.file]
-
-    def happened(self, event: SessionEvent) -> None:
-        """Give an event to all who read them."""
+    def _push(self, event: SessionEvent) -> None:
         for stream in list(self._streams):
             stream.push(event)
 
+    def _forget(self, live: LiveSession, file: str) -> None:
+        if self._live.get(file) is live:
+            del self._live[file]
+
     def _sweep_later(self) -> None:
         if self._sweep is None and self._live and self._shutdown is None:
-            self._sweep = asyncio.get_running_loop().call_later(self._idle_seconds / 2, self._close_idle)
+            self._sweep = asyncio.get_running_loop().call_later(
+                max(self._idle_seconds / 2, _SHORTEST_SWEEP), self._close_idle
+            )
 
     def _close_idle(self) -> None:
         self._sweep = None
         idle_since = asyncio.get_running_loop().time() - self._idle_seconds
-        for file, live in list(self._live.items()):
+        for live in list(self._live.values()):
             if live.let_go(idle_since):
-                del self._live[file]
-                self._close_later(file, live)
+                self._close_later(live, live.file, live.log)
         self._sweep_later()
 
-    def _close_later(self, file: str, live: LiveSession) -> None:
+    def _close_later(self, live: LiveSession, file: str, log: SessionLog) -> None:
+        """Close a log, after those that are being closed in that file; `live` hears of it to the end."""
+        self._forget(live, file)
+        before = self._closing.get(file)
+
         async def close() -> None:
             try:
-                await live.log.close()
+                if before is not None:
+                    await asyncio.wait((before,))
+                await log.close()
+            except SessionTreeError as error:
+                log_event("error", "session.close_failed", session=log.name, error=str(error))
+                raise
             finally:
-                del self._closing[file]
+                live.follow()  # keeps it until here
+                if self._closing.get(file) is task:
+                    del self._closing[file]
 
-        self._closing[file] = asyncio.get_running_loop().create_task(close())
+        task = self._closing[file] = asyncio.get_running_loop().create_task(close())
+        task.add_done_callback(_look_at)
 
     async def _shut_down(self) -> None:
         if self._sweep is not None:
             self._sweep.cancel()
         if self._opening:
             await asyncio.wait(self._opening.values())
-        for file, live in list(self._live.items()):
-            self._close_later(file, live)
-        closed = await asyncio.gather(*self._closing.values(), return_exceptions=True)
+        for live in list(self._live.values()):
+            self._close_later(live, live.file, live.log)
+        failures: list[BaseException] = []
+        while self._closing:
+            ended = await asyncio.gather(*self._closing.values(), return_exceptions=True)
+            failures += [failure for failure in ended if isinstance(failure, BaseException)]
         for stream in list(self._streams):
             stream.end()
-        for failure in closed:
-            if isinstance(failure, BaseException):
-                raise failure
+        if failures:
+            raise failures[0]
+
+
+def _look_at(task: asyncio.Task[Any]) -> None:
+    """Who waits for a task raises its error; where nobody does, it is told in the log."""
+    if not task.cancelled():
+        task.exception()
