@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextvars import ContextVar
 
 from .hook_events import SessionAppendEvent
 from .hooks import Hooks
 from .session_events import EntriesAppended, SessionEvent
 from .session_manager import SessionManager
+
+_telling: ContextVar[AppendHooks | None] = ContextVar("telling", default=None)
 
 
 class AppendHooks:
@@ -28,6 +31,7 @@ class AppendHooks:
                 self._task = asyncio.get_running_loop().create_task(self._tell())
 
     async def _tell(self) -> None:
+        _telling.set(self)
         try:
             while self._waiting:
                 for entry in self._waiting.popleft().entries:
@@ -36,6 +40,6 @@ class AppendHooks:
             self._task = None
 
     async def drain(self) -> None:
-        """Return when everything was told."""
-        while self._task is not None:
+        """Return when everything was told; at once in a handler, which would wait for itself."""
+        while self._task is not None and _telling.get() is not self:
             await asyncio.wait((self._task,))

@@ -272,7 +272,14 @@ class AppendQueue:
                 gone[entry.entry_id] = entry.fallback_id
         return gone
 
-    async def drain(self) -> None:
-        """Return when nothing is on its way; failures are the callers' to hear."""
+    async def drain(self, signal: AbortSignal | None = None) -> None:
+        """Return when what is on its way now is settled; failures are the callers' to hear. Raises `AbortError`."""
+        for append in list(self._by_id.values()):
+            while not append.done:
+                waiting = append.waiter()
+                await (waiting if signal is None else signal.run(waiting))
+
+    async def end(self) -> None:
+        """Return when nothing is on its way."""
         while self._pump_task is not None:
             await asyncio.wait((self._pump_task,))

@@ -73,15 +73,15 @@ class AutoCompaction:
         self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal
     ) -> AutoCompactionResult:
         """Compact between the two events."""
-        hooks = self._agent.hooks
+        hooks, compaction = self._agent.hooks, Compaction(self._agent)
         try:
             await hooks.tell(AutoCompactionStartEvent(reason))
-            done = await self._compact(reason, window, signal)
+            done = await self._compact(compaction, reason, window, signal)
+        except asyncio.CancelledError:
+            done = AutoCompactionResult(reason, compaction.result, aborted=compaction.result is None)
+            raise
         except BaseException as error:
-            aborted = isinstance(error, asyncio.CancelledError)
-            done = AutoCompactionResult(
-                reason, aborted=aborted, error_message=None if aborted else _failure(reason, error)
-            )
+            done = AutoCompactionResult(reason, error_message=_failure(reason, error))
             raise
         finally:
             end = AutoCompactionEndEvent(done.result, done.aborted, done.will_retry, done.error_message)
@@ -109,7 +109,7 @@ class AutoCompaction:
         return model is not None and told == (model.provider, model.id)
 
     async def _compact(
-        self, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal
+        self, compaction: Compaction, reason: CompactionReason, window: CompactionWindow, signal: AbortSignal
     ) -> AutoCompactionResult:
         turn = self._turn()
         if reason == "overflow" and turn == self._recovered_turn:
@@ -117,7 +117,7 @@ class AutoCompaction:
                 reason, error_message=_failure(reason, "the context was compacted already in this turn")
             )
         try:
-            result = await Compaction(self._agent).compact(signal)
+            result = await compaction.compact(signal)
         except (NoSummarizerError, NothingToCompactError):
             return AutoCompactionResult(reason)
         except CompactionCancelledError:

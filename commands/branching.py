@@ -9,7 +9,7 @@ from msgspec import Struct
 from ..eventstore.abort import AbortSignal
 from ..eventstore.cancellation import carry_out
 from ..eventstore.entries import MessageEntry, SessionEntry
-from ..eventstore.errors import EntryNotFoundError, NotAUserMessageError
+from ..eventstore.errors import EntryNotFoundError, LeafMovedError, NotAUserMessageError
 from ..projections.context import SessionContext
 from .hook_events import SessionBeforeBranchEvent, SessionBeforeBranchResult, SessionBranchEvent
 from .navigation_target import Prefill, prefill
@@ -57,6 +57,7 @@ class Branching:
     def __init__(self, agent: AgentSession, entry_id: str) -> None:
         self._agent = agent
         self._entry_id = entry_id
+        self._log = agent.session._log
 
     async def run(self, signal: AbortSignal | None) -> BranchResult:
         """Branch; see `AgentSession.branch`."""
@@ -83,8 +84,11 @@ class Branching:
 
     async def _switch(self, kept: SessionContext | None, signal: AbortSignal) -> None:
         """Go on in the new file; from there on the hooks are told, whatever is cancelled."""
-        agent, session = self._agent, self._agent.session
-        previous_file, old_log = session.session_file, session._log
+        agent, session, old_log = self._agent, self._agent.session, self._log
+        if session._log is not old_log:
+            raise LeafMovedError(self._entry_id, session.leaf_id)
+        await old_log.drain(signal)
+        previous_file = session.session_file
         parent_id = session.shape(self._entry_id).parent_id
         try:
             if parent_id is None:

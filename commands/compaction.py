@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.cancellation import carry_out
-from ..eventstore.entries import CompactionEntry
+from ..eventstore.entries import CompactionEntry, SessionEntry
 from ..eventstore.errors import (
     AbortError,
     CompactionCancelledError,
@@ -66,6 +66,8 @@ class Compaction:
         self._session = agent.session
         self._log = agent.session._log
         self._custom_instructions = custom_instructions
+        self.result: CompactionResult | None = None
+        """What was made: known before the hooks are told, and whatever is cancelled then."""
 
     async def run(self, signal: AbortSignal | None) -> CompactionResult:
         """Compact; see `AgentSession.compact`."""
@@ -105,7 +107,7 @@ class Compaction:
         if not hooks.has_handlers(SessionBeforeCompactEvent.type):
             return None
         branch = await self._session.get_branch(leaf_id, signal=signal)
-        event = SessionBeforeCompactEvent(preparation, list(branch), self._custom_instructions, signal)
+        event = SessionBeforeCompactEvent(preparation.copy(), list(branch), self._custom_instructions, signal)
         answer = await hooks.ask(event, SessionBeforeCompactResult, signal)
         if answer is None:
             return None
@@ -135,6 +137,8 @@ class Compaction:
             context=told.context or (),
             prompt_override=told.prompt,
         )
+        if requests.history is None and requests.turn_prefix is None:
+            raise NothingToCompactError("nothing to compact: what would go says nothing that can be summarized")
         history, prefix = await _answers(summarizer, requests.history, requests.turn_prefix, signal)
         summary, details = compaction_result(preparation, requests, history, prefix)
         return CompactionContent(
@@ -162,12 +166,14 @@ class Compaction:
             compaction.preserve_data,
         )
 
-        async def tell(entry_id: str | None) -> CompactionResult:
-            assert entry_id is not None
-            [entry] = await log.entries([log.seq(entry_id)])
+        async def tell(_leaf_id: str | None, recorded: list[SessionEntry]) -> CompactionResult:
+            [entry] = recorded
             assert isinstance(entry, CompactionEntry)
+            result = self.result = CompactionResult(
+                **asdict(compaction), entry_id=entry.id, from_extension=from_extension
+            )
             await self._agent.hooks.tell(SessionCompactEvent(entry, from_extension))
-            return CompactionResult(**asdict(compaction), entry_id=entry_id, from_extension=from_extension)
+            return result
 
         return await land(session, [draft], session.leaf_id, tell, signal=signal)
 

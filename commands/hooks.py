@@ -34,7 +34,7 @@ class HookFault(Struct, frozen=True):
     event: str
     handler: str
     message: str
-    error: Exception
+    error: BaseException
 
 
 class Hooks:
@@ -116,14 +116,15 @@ class Hooks:
             answer = handler(event)
             if inspect.isawaitable(answer):
                 answer = await AbortSignal.any([limit, signal] if signal is not None else [limit]).run(answer)
-        except asyncio.CancelledError as error:
-            if is_being_cancelled():
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
                 raise
-            failure: Exception = RuntimeError("the handler cancelled itself")
-            failure.__cause__ = error
-        except Exception as error:  # noqa: BLE001 - a handler is somebody else's, and is reported
             timed_out = isinstance(error, AbortError) and limit.aborted
-            failure = TimeoutError(f"took longer than {self._handler_seconds:g} s") if timed_out else error
+            failure: BaseException = (
+                TimeoutError(f"took longer than {self._handler_seconds:g} s") if timed_out else error
+            )
         else:
             if signal is not None:
                 signal.raise_if_aborted()
@@ -133,7 +134,7 @@ class Hooks:
         self.report(event.type, _name(handler), failure)
         return None
 
-    def report(self, event: str, handler: str, error: Exception) -> None:
+    def report(self, event: str, handler: str, error: BaseException) -> None:
         """Report a fault to the listeners and the log."""
         fault = HookFault(event, handler, str(error) or type(error).__name__, error)
         log_event("warning", "hook.failed", hook=event, handler=handler, error=type(error).__name__)

@@ -184,11 +184,10 @@ class Navigation:
         if self._label is not None:
             wanted.append(drafts.label(summary_id or self._target_id, self._label))
 
-        async def tell(new_leaf_id: str | None) -> NavigateResult:
+        async def tell(new_leaf_id: str | None, recorded: list[SessionEntry]) -> NavigateResult:
+            entry = recorded[0] if summary is not None else None
             event = SessionTreeEvent(new_leaf_id, old_leaf_id)
-            if summary is not None and summary_id is not None:
-                [entry] = await log.entries([log.seq(summary_id)])
-                assert isinstance(entry, BranchSummaryEntry)
+            if isinstance(entry, BranchSummaryEntry) and summary is not None:
                 event = SessionTreeEvent(new_leaf_id, old_leaf_id, entry, summary.from_extension)
             await self._agent.hooks.tell(event)
             return NavigateResult(target.editor_text, target.editor_images, summary_entry=event.summary_entry)

@@ -305,9 +305,9 @@ class SessionLog:
         ancestor = tree.find(ancestor_id)
         return any(above == ancestor for above in tree.ancestors(self.nearest_recorded(leaf_id)))
 
-    async def drain(self) -> None:
-        """Wait until nothing is on its way."""
-        await self._queue.drain()
+    async def drain(self, signal: AbortSignal | None = None) -> None:
+        """Wait until what is on its way now is settled. Raises `AbortError`."""
+        await self._queue.drain(signal)
 
     async def flush(self) -> None:
         """Record and make durable what was handed over. Raises `AppendError`."""
@@ -327,7 +327,7 @@ class SessionLog:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        await self._queue.drain()
+        await self._queue.end()
         try:
             await self.store.close()
         finally:

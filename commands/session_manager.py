@@ -200,7 +200,7 @@ class SessionManager(SessionView, Cursor):
         `AbortError`, `AppendError`.
         """
         self._check_writing()
-        await self._log.drain()
+        await self._log.drain(signal)
         plan = plan_fork(self._log.projector, leaf_id)
         old = self.header
         path = self._log.store.path

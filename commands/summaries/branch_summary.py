@@ -81,9 +81,8 @@ def branch_summary_request(
     instructions = with_focus(prompts.text("branch_summary"), custom_instructions)
     if custom_instructions and replace_instructions:
         instructions = custom_instructions
-    messages = convert_to_llm(material.messages)
-    asked = prompt(messages, instructions)
-    return SummaryRequest("branch", prompts.text("system"), asked, MOST_TOKENS, messages) if asked else None
+    asked = prompt(convert_to_llm(material.messages), instructions)
+    return SummaryRequest("branch", prompts.text("system"), asked, MOST_TOKENS, material.messages) if asked else None
 
 
 def branch_summary_result(

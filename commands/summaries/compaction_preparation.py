@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...eventstore.entries import CompactionEntry, SessionEntry
 from ...projections.context import Message, speaking_messages
@@ -31,6 +32,16 @@ class CompactionPreparation(Struct, frozen=True):
     previous_summary: str | None
     file_operations: FileOperations
     settings: CompactionSettings
+
+    def copy(self) -> CompactionPreparation:
+        """Return the same with lists of its own, for somebody who may change them."""
+        return replace(
+            self,
+            messages_to_summarize=list(self.messages_to_summarize),
+            turn_prefix_messages=list(self.turn_prefix_messages),
+            recent_messages=list(self.recent_messages),
+            file_operations=FileOperations(set(self.file_operations.read), set(self.file_operations.changed)),
+        )
 
 
 class CompactionWindow(Struct, frozen=True):

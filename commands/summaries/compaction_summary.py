@@ -51,12 +51,12 @@ def compaction_requests(
         between.append(f"<additional-context>\n{lines}\n</additional-context>")
     system = prompts.text("system")
     history = None
-    messages = convert_to_llm(preparation.messages_to_summarize)
-    if asked := prompt(messages, instructions, *between):
+    messages = preparation.messages_to_summarize
+    if asked := prompt(convert_to_llm(messages), instructions, *between):
         history = SummaryRequest("history", system, asked, _most_tokens(0.8 * reserve), messages, previous)
     prefix = None
-    messages = convert_to_llm(preparation.turn_prefix_messages)
-    if asked := prompt(messages, prompts.text("turn_prefix")):
+    messages = preparation.turn_prefix_messages
+    if asked := prompt(convert_to_llm(messages), prompts.text("turn_prefix")):
         prefix = SummaryRequest("turn_prefix", system, asked, _most_tokens(0.5 * reserve), messages)
     return CompactionRequests(history, previous or NO_HISTORY, prefix)
 

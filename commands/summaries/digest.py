@@ -15,6 +15,7 @@ _LONGEST: Final = 600
 """Characters of a quotation."""
 _LONGEST_EARLIER: Final = 2_400
 """Characters of an earlier summary."""
+_SUMMARIES: Final = ("branchSummary", "compactionSummary")
 _EARLIER: Final = "## Earlier summary"
 _ELLIPSIS: Final = "…"
 
@@ -28,7 +29,8 @@ class DigestSummarizer:
     async def summarize(self, request: SummaryRequest, *, signal: AbortSignal) -> SummaryResult:
         """Return the digest of the messages that are asked for. Raises `AbortError`."""
         signal.raise_if_aborted()
-        sections = [("Earlier summary", _earlier(request.previous_summary or "")), *_sections(request.messages)]
+        earlier = [request.previous_summary or "", *_summaries(request.messages)]
+        sections = [("Earlier summary", _earlier("\n\n".join(filter(None, earlier)))), *_sections(request.messages)]
         text = "\n\n".join(f"## {title}\n{body}" for title, body in sections if body)
         operations = FileOperations()
         for message in request.messages:
@@ -42,6 +44,10 @@ def _earlier(summary: str) -> str:
     if len(text) <= _LONGEST_EARLIER:
         return text
     return f"{text[: _LONGEST_EARLIER // 3].rstrip()}\n\n{_ELLIPSIS}\n\n{text[-2 * _LONGEST_EARLIER // 3 :].lstrip()}"
+
+
+def _summaries(messages: Sequence[Message]) -> list[str]:
+    return [text_field(message, "summary") for message in messages if message.get("role") in _SUMMARIES]
 
 
 def _sections(messages: Sequence[Message]) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ MOST_FILES: Final = 20
 _RANGE = r"\d+(?:-\d*)?"
 _SELECTOR = re.compile(rf"(?::(?:raw|conflicts|{_RANGE}(?:,{_RANGE})*))+$")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_BLOCKS = re.compile(r"\s*<(files|read-files|modified-files)>\n.*?</\1>", re.DOTALL)
+_BLOCKS = ("files", "read-files", "modified-files")
 
 
 class FileOperations(Struct, frozen=True):
@@ -72,7 +72,7 @@ def _paths(value: object) -> Iterable[str]:
 
 def with_files(text: str, operations: FileOperations) -> str:
     """Return a summary with the one list of files at its end; lists that it had are left out."""
-    body = _BLOCKS.sub("", text).strip()
+    body = _without_lists(text).strip()
     paths = sorted(operations.read | operations.changed)
     if not paths:
         return body
@@ -85,6 +85,16 @@ def with_files(text: str, operations: FileOperations) -> str:
     if len(paths) > MOST_FILES:
         lines.append(f"… and {len(paths) - MOST_FILES} more")
     return "\n".join([body, "", *lines, "</files>"])
+
+
+def _without_lists(text: str) -> str:
+    for block in _BLOCKS:
+        parts, at = [], 0
+        while (start := text.find(f"<{block}>\n", at)) >= 0 and (end := text.find(f"</{block}>", start)) >= 0:
+            parts.append(text[at:start].rstrip())
+            at = end + len(f"</{block}>")
+        text = "".join([*parts, text[at:]])
+    return text
 
 
 def _shown(name: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...eventstore.abort import AbortSignal
+from ...projections.content_blocks import texts_of
 from .model_answer import model_answer, readable_answer
 from .summarizer import SummaryRequest, SummaryResult
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types import CompletionUsage
+    from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 _OPENAI = (".openai.com", ".openai.azure.com")
 _STOP_REASONS = {"stop": "stop", "eos": "stop", "length": "length"}
@@ -48,24 +50,35 @@ class OpenAISummarizer:
             stream_options={"include_usage": True},
             **options,
         )
+        any_chunk = False
         async with stream:
             with readable_answer():
                 async for chunk in stream:
-                    for choice in chunk.choices:
-                        parts.append(choice.delta.content or "")
+                    any_chunk = True
+                    # Compatible servers leave out, or set to null, what OpenAI always sends.
+                    for choice in chunk.choices or ():
+                        parts += _texts(choice.delta)
                         reason = choice.finish_reason or reason
                     if chunk.usage is not None:
                         usage = _usage(chunk.usage)
+        if not any_chunk:
+            return SummaryResult("the server's answer is no stream of chat completions", "error")
         return model_answer("".join(parts), reason, _STOP_REASONS, usage)
+
+
+def _texts(delta: ChoiceDelta | None) -> list[str]:
+    content: Any = delta.content if delta is not None else None
+    return [content] if isinstance(content, str) else texts_of(content)
 
 
 def _usage(usage: CompletionUsage) -> dict[str, Any]:
     details = usage.prompt_tokens_details
     cached = (details.cached_tokens if details is not None else None) or 0
+    read, written = usage.prompt_tokens or 0, usage.completion_tokens or 0
     return {
-        "input": usage.prompt_tokens - cached,
-        "output": usage.completion_tokens,
+        "input": read - cached,
+        "output": written,
         "cacheRead": cached,
         "cacheWrite": 0,
-        "totalTokens": usage.total_tokens,
+        "totalTokens": usage.total_tokens or read + written,
     }

@@ -21,7 +21,7 @@ class SummaryRequest(Struct, frozen=True):
     """One question for a summarizer.
 
     A model gets `system_prompt` and, as the one user message, `prompt`, which holds the transcript and the
-    instructions. Who makes a summary without a model reads `messages`, in the form of `convert_to_llm`, and
+    instructions. Who makes a summary without a model reads `messages`, in the file's own form, and
     `previous_summary`, which the new one has to carry on. `max_tokens`: of the answer.
     """
 
@@ -87,6 +87,8 @@ def _checked(result: object) -> SummaryResult:
         raise SummaryError(f"the summarizer returned {type(result).__name__}, no SummaryResult and no string")
     if not isinstance(result.text, str) or not isinstance(result.stop_reason, str):
         raise SummaryError("the summarizer returned a SummaryResult whose text or stop reason is no string")
+    if not isinstance(result.usage, Usage | Mapping | None) or not isinstance(result.details, Mapping | None):
+        raise SummaryError("the summarizer returned a SummaryResult whose usage or details are no mapping")
     if result.stop_reason == "aborted":
         raise AbortError("the summarizer stopped")
     if result.stop_reason == "error":

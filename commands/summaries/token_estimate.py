@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
 from typing import Any, Final, TypeGuard
 
 from msgspec import Struct
@@ -19,6 +18,8 @@ Estimate = Callable[[dict[str, Any]], int]
 IMAGE_TOKENS: Final = 1_200
 _BYTES_PER_TOKEN: Final = 4
 _FAILED = ("aborted", "error")
+_MOST: Final = 1e15
+"""A count of tokens that is as large is none."""
 
 
 def estimate_tokens(message: Message) -> int:
@@ -117,9 +118,7 @@ def context_tokens(usage: Mapping[str, Any]) -> int:
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    if isinstance(value, float):
-        return isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_MOST < value < _MOST
 
 
 def _count(usage: Mapping[str, Any], name: str) -> Number:

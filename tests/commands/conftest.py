@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,72 @@ async def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     monkeypatch.setattr("sessiontree.eventstore.writer.os", disk)
     monkeypatch.setattr("sessiontree.eventstore.writer._sync_data", disk.sync_data)
     return disk
+
+
+class Steps(Coroutine[Any, Any, Any]):
+    """A coroutine that tells of each step it makes: from one suspension to the next."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], made: Callable[[], object]) -> None:
+        self._work = work
+        self._made = made
+
+    def send(self, value: Any) -> Any:
+        return self._step(self._work.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._step(self._work.throw, *error)
+
+    def _step(self, resume: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return resume(*args)
+        finally:
+            self._made()
+
+    def close(self) -> None:
+        self._work.close()
+
+    def __await__(self) -> Any:
+        return self._work.__await__()
+
+
+Stop = Callable[["asyncio.Task[Any]"], object]
+
+
+@pytest.fixture
+def walk() -> Callable[..., Awaitable[tuple[Any, bool]]]:
+    """Runs a flow as a task and calls `stop(task)` once it and all tasks made meanwhile have made `step` steps.
+
+    Returns what the flow returned or raised, and whether it came so far; no task of it is left then.
+    """
+
+    async def walk(flow: Coroutine[Any, Any, Any], step: int, stop: Stop) -> tuple[Any, bool]:
+        loop = asyncio.get_running_loop()
+        steps = 0
+        tasks: list[asyncio.Task[Any]] = []
+
+        def made() -> None:
+            nonlocal steps
+            if inspect.getcoroutinestate(flow) != inspect.CORO_CLOSED:
+                steps += 1
+                if steps == step:
+                    stop(tasks[0])
+
+        def make_task(_: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
+            tasks.append(asyncio.Task(Steps(work, made), loop=loop, **options))
+            return tasks[-1]
+
+        loop.set_task_factory(make_task)
+        try:
+            task = loop.create_task(flow)
+            if step == 0:
+                stop(task)
+            async with asyncio.timeout(20):
+                await asyncio.wait((task,))
+                outcome = asyncio.CancelledError() if task.cancelled() else task.exception() or task.result()
+                while left := [other for other in tasks if not other.done()]:
+                    await asyncio.wait(left)
+        finally:
+            loop.set_task_factory(None)
+        return outcome, steps >= step
+
+    return walk

@@ -139,8 +139,7 @@ async def test_a_signal_that_is_aborted_already_withdraws_at_once(writer: Writer
 @stops
 async def test_what_was_taken_is_recorded(writer: Writer, stop: Stop, error: Any) -> None:
     """D8: an abort comes too late and is not raised; a cancellation is raised once it is recorded."""
-    append = writer.submit("a")
-    task = await writer.start(append)
+    task = await writer.start(writer.submit("a"))
     writer.ready.set()
     await writer.taken.wait()
     for _ in range(2):

@@ -131,14 +131,30 @@ async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
     assert step > 6
 
 
+@pytest.mark.parametrize("stop", STOPS)
+async def test_while_the_new_file_is_made_a_branch_can_be_stopped(
+    make_file: Make, say: Say, monkeypatch: pytest.MonkeyPatch, stop: str
+) -> None:
+    """N-74, D8: nothing is left of the file, though its copy was begun."""
+    session, controller, loop = await make_file(), AbortController(), asyncio.get_running_loop()
+    await say(session, "u1", "a1", "u2")
+    before = files(session)
+    task: asyncio.Task[Any] = asyncio.ensure_future(AgentSession(session).branch("u2", signal=controller.signal))
+
+    async def stop_it() -> None:
+        STOPS[stop](controller, task)
+
+    def make_directory(path: Path) -> None:
+        asyncio.run_coroutine_threadsafe(stop_it(), loop).result(20)
+
+    monkeypatch.setattr("sessiontree.eventstore.session_file.make_directory", make_directory)
+    with pytest.raises(AbortError if stop == "signal" else asyncio.CancelledError):
+        await task
+    assert files(session) == before
+
+
 @pytest.mark.parametrize("entry_id", ["u1", "u2"])
-@pytest.mark.parametrize(
-    "stop",
-    [
-        "cancel",
-        pytest.param("signal", marks=pytest.mark.xfail(strict=True, reason="SessionLog.drain takes no signal")),
-    ],
-)
+@pytest.mark.parametrize("stop", ["cancel", "signal"])
 async def test_while_it_waits_for_the_appends_before_it_a_branch_can_be_stopped(
     make_file: Make, say: Say, disk: Any, entry_id: str, stop: str
 ) -> None:

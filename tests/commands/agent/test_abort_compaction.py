@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -56,6 +55,23 @@ STOPS: dict[str, Stop] = {
     "cancel": lambda controller, task: task.cancel(),
     "cancel twice": cancel_twice,
 }
+
+
+class Stopping:
+    """Stops a flow on a session in one way; `in_time` if its leaf had not moved by then, None if it was not called."""
+
+    in_time: bool | None = None
+
+    def __init__(self, way: str, session: SessionManager) -> None:
+        self._way = way
+        self._session = session
+        self._leaf_id = session.leaf_id
+        self._controller = AbortController()
+        self.signal = self._controller.signal
+
+    def __call__(self, task: asyncio.Task[Any]) -> None:
+        self.in_time = self._session.leaf_id == self._leaf_id
+        STOPS[self._way](self._controller, task)
 
 
 class Slow:
@@ -139,22 +155,23 @@ async def happened(session: SessionManager, before: tuple[Any, ...], told: Told)
     return True
 
 
-@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("way", STOPS)
 @pytest.mark.parametrize("messages", [WHOLE_TURNS, SPLIT_TURN], ids=["whole turns", "split turn"])
 async def test_stopped_at_any_step_it_happened_as_a_whole_or_not_at_all(
-    conversation: Conversation, walk: Walk, messages: tuple[str, ...], stop: str
+    conversation: Conversation, walk: Walk, messages: tuple[str, ...], way: str
 ) -> None:
     """K-53, K-66, K-76, D8: the hooks were told then, no request of two is left, and the next call works."""
     seen: set[bool] = set()
     for step in count():
-        session, told, summarizer, controller = await conversation(*messages), Told(), Slow(), AbortController()
+        session, told, summarizer = await conversation(*messages), Told(), Slow()
         agent = AgentSession(session, summarizer=summarizer, hooks=told.hooks, settings=SMALL)
-        before = state(session)
-        flow = agent.compact(signal=controller.signal)
-        outcome, reached = await walk(flow, step, partial(STOPS[stop], controller))
+        before, stop = state(session), Stopping(way, session)
+        flow = agent.compact(signal=stop.signal)
+        outcome, reached = await walk(flow, step, stop)
         assert summarizer.running == 0
         done = await happened(session, before, told)
-        if reached and "cancel" in stop:
+        assert not (done and stop.in_time)
+        if reached and "cancel" in way:
             assert isinstance(outcome, asyncio.CancelledError)
         elif done:
             assert isinstance(outcome, CompactionResult)
@@ -173,22 +190,23 @@ async def test_stopped_at_any_step_it_happened_as_a_whole_or_not_at_all(
     assert step > 15
 
 
-@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("way", STOPS)
 async def test_the_end_of_an_automatic_one_is_told_wherever_it_was_stopped(
-    conversation: Conversation, walk: Walk, stop: str
+    conversation: Conversation, walk: Walk, way: str
 ) -> None:
     """K-74, K-76, D8: once to each handler, after everything else, and as a whole or not at all."""
     seen: set[bool] = set()
     for step in count():
-        session, told, controller = await conversation("u1", "a1"), Told(), AbortController()
+        session, told = await conversation("u1", "a1"), Told()
         agent = AgentSession(session, summarizer=Slow(), model=MODEL, hooks=told.hooks, settings=SMALL)
-        before = state(session)
-        flow = agent.maybe_compact(signal=controller.signal)
-        outcome, reached = await walk(flow, step, partial(STOPS[stop], controller))
+        before, stop = state(session), Stopping(way, session)
+        flow = agent.maybe_compact(signal=stop.signal)
+        outcome, reached = await walk(flow, step, stop)
         done = await happened(session, before, told)
+        assert not (done and stop.in_time)
         ends = told.of("auto_compaction_end")
         assert ends == told[-2:]
-        if reached and "cancel" in stop:
+        if reached and "cancel" in way:
             assert isinstance(outcome, asyncio.CancelledError)
             assert done or all(end.aborted for end in ends)
         elif not told:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,25 @@ STOPS: dict[str, Stop] = {
     "cancel": lambda controller, task: task.cancel(),
     "cancel twice": cancel_twice,
 }
+
+
+class Stopping:
+    """Stops a flow on a session in one way; `in_time` if its leaf had not moved by then, None if it was not called."""
+
+    in_time: bool | None = None
+
+    def __init__(self, way: str, session: SessionManager) -> None:
+        self._way = way
+        self._session = session
+        self._leaf_id = session.leaf_id
+        self._controller = AbortController()
+        self.signal = self._controller.signal
+
+    def __call__(self, task: asyncio.Task[Any]) -> None:
+        self.in_time = self._session.leaf_id == self._leaf_id
+        STOPS[self._way](self._controller, task)
+
+
 SHAPES: dict[str, dict[str, Any]] = {
     "bare": {},
     "summary": {"summarize": True},
@@ -106,26 +124,22 @@ async def conversation(
     return conversation
 
 
-@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("way", STOPS)
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_stopped_at_any_step_it_happened_as_a_whole_or_not_at_all(
-    conversation: Conversation, walk: Walk, records: Records, shape: str, stop: str
+    conversation: Conversation, walk: Walk, records: Records, shape: str, way: str
 ) -> None:
     """N-13, N-36, N-39 as settled, X-102, D8: the hooks were told then, no request is left, the next call works."""
     seen: set[bool] = set()
     for step in count():
-        session, told, summarizer, controller = (
-            await conversation("u1", "a1", "u2", "a2"),
-            list[Any](),
-            Slow(),
-            AbortController(),
-        )
+        session, told, summarizer = await conversation("u1", "a1", "u2", "a2"), list[Any](), Slow()
         agent = AgentSession(session, summarizer=summarizer, hooks=hooks_that_note(told))
-        before = state(session)
-        flow = agent.navigate_tree("a1", signal=controller.signal, **SHAPES[shape])
-        outcome, reached = await walk(flow, step, partial(STOPS[stop], controller))
+        before, stop = state(session), Stopping(way, session)
+        flow = agent.navigate_tree("a1", signal=stop.signal, **SHAPES[shape])
+        outcome, reached = await walk(flow, step, stop)
         assert summarizer.running == 0
         happened = state(session) != before
+        assert not (happened and stop.in_time)
         if happened:
             new_ids = session.entry_ids()[4:]
             assert [session.shape(entry_id).type for entry_id in new_ids] == ENTRIES[shape]
@@ -136,7 +150,7 @@ async def test_stopped_at_any_step_it_happened_as_a_whole_or_not_at_all(
                 assert [line["id"] for line in records(session)[1:]] == session.entry_ids()
         else:
             assert told == []
-        if reached and "cancel" in stop:
+        if reached and "cancel" in way:
             assert isinstance(outcome, asyncio.CancelledError)
         elif happened:
             assert outcome == NavigateResult(summary_entry=told[0].summary_entry)

@@ -17,6 +17,7 @@ from sessiontree import (
     CompactionSettings,
     Hooks,
     InvalidEntryError,
+    NothingToCompactError,
     SessionManager,
     SummaryError,
     SummaryResult,
@@ -164,3 +165,15 @@ async def test_a_summary_that_fails_is_not_stored(
     with pytest.raises(error, match=message):
         await agent.compact()
     await expect_untouched(agent, told)
+
+
+async def test_what_says_nothing_is_not_compacted_away(session: SessionManager, recording: Recording) -> None:
+    """K-47, K-53: nobody is asked, and the images stay in the context."""
+    image = {"type": "image", "data": "QUJD", "mimeType": "image/png"}
+    await session.append_many([{"role": "user", "content": [image]}] * 2)
+    await session.append_message({"role": "user", "content": "z" * 200})
+    settings = AgentSettings(compaction=CompactionSettings(keep_recent_tokens=40))
+    summarizer = recording()
+    with pytest.raises(NothingToCompactError, match="says nothing"):
+        await AgentSession(session, summarizer=summarizer, settings=settings).compact()
+    assert (summarizer.requests, session.entry_count) == ([], 3)

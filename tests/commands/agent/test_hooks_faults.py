@@ -170,8 +170,28 @@ async def test_a_handler_that_cancels_itself_has_failed(hooks: Hooks, faults: li
     hooks.on(NAME, cancels)
     assert await ask(hooks) == SUPPLIED
     [fault] = faults
-    assert fault.message == "the handler cancelled itself"
-    assert isinstance(fault.error.__cause__, asyncio.CancelledError)
+    assert fault.message == "CancelledError"
+    assert isinstance(fault.error, asyncio.CancelledError)
+
+
+async def test_whatever_a_handler_raises_is_a_fault_of_its_own(hooks: Hooks, faults: list[HookFault]) -> None:
+    """N-53: but an interrupt, or the end of the program, is nobody's fault."""
+
+    class Odd(BaseException):
+        pass
+
+    def fails(event: Any) -> Any:
+        raise Odd
+
+    def interrupts(event: Any) -> Any:
+        raise KeyboardInterrupt
+
+    hooks.on(NAME, fails)
+    assert await ask(hooks) == SUPPLIED
+    assert [type(fault.error) for fault in faults] == [Odd]
+    hooks.on(NAME, interrupts)
+    with pytest.raises(KeyboardInterrupt):
+        await ask(hooks)
 
 
 async def test_a_handler_that_raises_an_abort_of_its_own_has_failed(hooks: Hooks, faults: list[HookFault]) -> None:

@@ -148,3 +148,23 @@ async def test_the_two_calls_of_a_split_turn_are_counted_together(form: Any, ser
     result = await agent.compact()
     assert result.details["usage"] == {name: 2 * count for name, count in IN_FILE.items()}
     assert agent.session.usage == Usage(input=20, output=40, total_tokens=60)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        {"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "delta": {"content": []}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "delta": {"content": [{"type": "text", "text": ""}]}, "finish_reason": "stop"}]},
+    ],
+)
+async def test_what_compatible_servers_leave_out_is_not_missed(openai_form: Any, server: Any, last: Any) -> None:
+    """D11: nulls for lists and counts, blocks for a text."""
+    usage = {"prompt_tokens": 5, "completion_tokens": None, "total_tokens": None}
+    form = openai_form
+    nulls = form.event(choices=None, usage=usage)
+    server.reply(*form.begun("whole"), form.event(*last["choices"]), nulls, b"0\r\n\r\n")
+    answer = await answer_of(form)
+    assert (answer.text, answer.stop_reason) == ("whole", "stop")
+    assert answer.usage == {"input": 5, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 5}

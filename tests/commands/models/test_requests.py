@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import pytest
-
 from sessiontree import AbortController, AgentSession, Prompts, SummaryRequest
 
 AgentFor = Callable[..., Awaitable[AgentSession]]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import AppendError, SessionClosed, SessionLockedError, SessionManager, SessionService
+from sessiontree import AppendError, SessionClosed, SessionManager, SessionService
 from sessiontree.eventstore.jsonl_store import JsonlEventStore
 
 PassTime = Callable[..., Awaitable[None]]

@@ -13,7 +13,6 @@ from sessiontree import (
     AgentSession,
     SessionClosed,
     SessionClosedError,
-    SessionLockedError,
     SessionManager,
     SessionNotFoundError,
     SessionService,

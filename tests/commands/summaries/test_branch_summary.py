@@ -213,7 +213,7 @@ def material(*messages: Fields, **files: set[str]) -> BranchMaterial:
 
 
 def test_a_summary_of_at_most_2048_tokens_is_asked_for() -> None:
-    """N-67, N-69: in the form of a model; useless results are not in the prompt (X-111)."""
+    """N-67, N-69: the messages as they are stored; useless results are not in the prompt (X-111)."""
     note = {"role": "custom", "customType": "note", "content": "n"}
     request = branch_summary_request(material(user("q"), note), PROMPTS)
     assert request == SummaryRequest(
@@ -221,7 +221,7 @@ def test_a_summary_of_at_most_2048_tokens_is_asked_for() -> None:
         system_prompt="SYSTEM",
         prompt="<conversation>\n[User]: q\n\n[User]: n\n</conversation>\n\nSUM UP",
         max_tokens=2_048,
-        messages=[user("q"), {"role": "user", "content": [{"type": "text", "text": "n"}]}],
+        messages=[user("q"), note],
         previous_summary=None,
     )
 

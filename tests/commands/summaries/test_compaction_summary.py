@@ -57,7 +57,7 @@ def test_a_first_summary_is_asked_for_with_the_conversation_and_the_instructions
         system_prompt="SYSTEM",
         prompt="<conversation>\n[User]: q\n\n[User]: n\n</conversation>\n\nFIRST",
         max_tokens=13_107,
-        messages=[QUESTION, {"role": "user", "content": [{"type": "text", "text": "n"}]}],
+        messages=[QUESTION, NOTE],
         previous_summary=None,
     )
     assert requests(PREPARATION).turn_prefix is None
@@ -106,7 +106,7 @@ def test_the_beginning_of_a_turn_is_asked_for_beside_the_history() -> None:
         system_prompt="SYSTEM",
         prompt="<conversation>\n[User]: n\n</conversation>\n\nPREFIX",
         max_tokens=8_192,
-        messages=[{"role": "user", "content": [{"type": "text", "text": "n"}]}],
+        messages=[NOTE],
     )
 
 

@@ -97,3 +97,15 @@ async def test_an_aborted_digest_is_not_made() -> None:
     controller.abort("enough")
     with pytest.raises(AbortError, match="enough"):
         await DigestSummarizer().summarize(SummaryRequest("branch", "", "", 1, []), signal=controller.signal)
+
+
+async def test_summaries_are_no_requests_and_are_carried_on() -> None:
+    """D11: what was summarized before stands before what is new; what a person ran is no request."""
+    messages = [
+        {"role": "compactionSummary", "summary": "long ago"},
+        {"role": "bashExecution", "command": "ls", "output": "o"},
+        {"role": "user", "content": "q"},
+        {"role": "branchSummary", "summary": "elsewhere"},
+    ]
+    text = (await digest(*messages)).text
+    assert text == "## Earlier summary\nlong ago\n\nelsewhere\n\n## First request\nq"

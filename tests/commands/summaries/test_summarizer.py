@@ -184,3 +184,10 @@ async def test_a_cancellation_of_the_caller_stays_one() -> None:
         with pytest.raises(asyncio.CancelledError):
             await summary
     assert summary.cancelled()
+
+
+@pytest.mark.parametrize("result", [SummaryResult("x", usage=5), SummaryResult("x", details=[1])])  # type: ignore[arg-type]
+async def test_usage_and_details_are_mappings(result: SummaryResult) -> None:
+    """D14, K-55."""
+    with pytest.raises(SummaryError, match="usage or details"):
+        await made(lambda: result)

@@ -183,3 +183,9 @@ def test_without_such_an_answer_there_is_no_last_usage(path: Path) -> None:
     """K-22, X-124."""
     assert last_usage([]) is None
     assert last_usage(path({"role": "user", "content": "q"}, reply(usage=PARTS, stopReason="aborted"))) is None
+
+
+@pytest.mark.parametrize("count", [1e308, -1e308, 10**400])
+def test_a_count_that_nothing_can_have_is_none(count: float) -> None:
+    """K-13, T-97: sums of them must not overflow."""
+    assert context_tokens({"input": count, "cacheRead": count, "output": 5}) == 5
