@@ -17,6 +17,7 @@ from ..eventstore.errors import (
     SessionTreeError,
 )
 from ..eventstore.timestamps import instant_ms
+from ..eventstore.turns import in_turns
 from .compaction import COMPACTION, Compaction, compaction_window
 from .context_overflow import is_context_overflow
 from .hook_events import (
@@ -25,7 +26,7 @@ from .hook_events import (
     CompactionReason,
     CompactionResult,
 )
-from .summaries.compaction_preparation import CompactionWindow, context_size
+from .summaries.compaction_preparation import CompactionWindow, measured_context
 from .summaries.token_estimate import last_usage
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class AutoCompaction:
         with agent.session._operating(COMPACTION, signal) as operation:
             leaf_id = await operation.signal.run(agent.session.recorded_leaf())
             window = await compaction_window(agent.session._log, leaf_id, operation.signal)
-            reason = self._reason(window, before_prompt)
+            reason = await self._reason(window, before_prompt, operation.signal)
             return await self._told(reason, window, operation.signal) if reason is not None else None
 
     async def _told(
@@ -88,7 +89,9 @@ class AutoCompaction:
             await carry_out(hooks.tell(end))
         return done
 
-    def _reason(self, window: CompactionWindow, before_prompt: bool) -> CompactionReason | None:
+    async def _reason(
+        self, window: CompactionWindow, before_prompt: bool, signal: AbortSignal
+    ) -> CompactionReason | None:
         agent, settings = self._agent, self._agent.settings
         last = _last_answer(window)
         if last is None:
@@ -100,7 +103,8 @@ class AutoCompaction:
             return "overflow"
         if stop_reason == "error" and last_usage(window.after) is None:
             return None
-        size = context_size(window, settings.estimate_tokens)
+        told, messages = measured_context(window)
+        size = told + sum(await in_turns(map(settings.estimate_tokens, messages), signal))
         return "threshold" if settings.compaction.is_due(size, agent.context_window) else None
 
     def _is_of_the_model(self, entry: MessageEntry) -> bool:

@@ -9,14 +9,15 @@ from msgspec.structs import asdict
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.cancellation import carry_out
-from ..eventstore.entries import CompactionEntry, SessionEntry
+from ..eventstore.entries import CompactionEntry, MessageEntry, SessionEntry
 from ..eventstore.errors import (
     AbortError,
     CompactionCancelledError,
     LeafMovedError,
     NothingToCompactError,
 )
-from ..projections.context import path_window
+from ..eventstore.turns import in_turns
+from ..projections.context import Message, path_window
 from . import drafts
 from .hook_events import (
     CompactionContent,
@@ -32,6 +33,8 @@ from .session_log import SessionLog
 from .summaries.compaction_preparation import CompactionPreparation, CompactionWindow, prepare_compaction
 from .summaries.compaction_summary import compaction_requests, compaction_result
 from .summaries.summarizer import Summarizer, SummaryRequest, SummaryResult, make_summary
+from .summaries.token_estimate import Estimate
+from .summaries.transcript import transcript, transcript_parts
 
 if TYPE_CHECKING:
     from .agent_session import AgentSession
@@ -56,6 +59,18 @@ async def compaction_window(
         return CompactionWindow(previous, entries[start:middle], entries[middle:])
 
     return await log.reading(read)
+
+
+async def known_estimates(window: CompactionWindow, estimate: Estimate, signal: AbortSignal) -> Estimate:
+    """Estimate the messages of a window, in turns; return an estimate that knows them."""
+    messages = [entry.message for entry in window.entries if isinstance(entry, MessageEntry)]
+    sizes = dict(zip(map(id, messages), await in_turns(map(estimate, messages), signal), strict=True))
+
+    def known(message: Message) -> int:
+        size = sizes.get(id(message))
+        return size if size is not None else estimate(message)
+
+    return known
 
 
 class Compaction:
@@ -89,7 +104,8 @@ class Compaction:
         summarizer = agent.need_summarizer()
         leaf_id = await signal.run(self._session.recorded_leaf())
         window = await compaction_window(self._log, leaf_id, signal)
-        preparation = prepare_compaction(window, agent.settings.compaction, agent.settings.estimate_tokens)
+        estimate = await known_estimates(window, agent.settings.estimate_tokens, signal)
+        preparation = prepare_compaction(window, agent.settings.compaction, estimate)
         if preparation is None:
             done = window.previous is not None and not window.after
             raise NothingToCompactError(
@@ -129,8 +145,12 @@ class Compaction:
         messages = [*preparation.messages_to_summarize, *preparation.turn_prefix_messages]
         event = SessionCompactingEvent(self._session.session_id, messages)
         told = await agent.hooks.ask(event, SessionCompactingResult, signal) or SessionCompactingResult()
+        history_said = transcript(await in_turns(transcript_parts(preparation.messages_to_summarize), signal))
+        turn_prefix_said = transcript(await in_turns(transcript_parts(preparation.turn_prefix_messages), signal))
         requests = compaction_requests(
             preparation,
+            history_said,
+            turn_prefix_said,
             agent.settings.prompts,
             context_window=agent.context_window,
             custom_instructions=self._custom_instructions,

@@ -9,6 +9,7 @@ from msgspec import Struct
 from ..eventstore.abort import AbortSignal
 from ..eventstore.entries import BranchSummaryEntry, SessionEntry
 from ..eventstore.errors import AbortError, EntryNotFoundError, LeafMovedError
+from ..eventstore.turns import in_turns
 from . import drafts
 from .drafts import Draft
 from .hook_events import SessionBeforeTreeEvent, SessionBeforeTreeResult, SessionTreeEvent, TreePreparation
@@ -22,6 +23,7 @@ from .summaries.branch_summary import (
     branch_summary_result,
 )
 from .summaries.summarizer import make_summary
+from .summaries.transcript import transcript, transcript_parts
 
 if TYPE_CHECKING:
     from .agent_session import AgentSession
@@ -157,8 +159,9 @@ class Navigation:
         settings = agent.settings
         budget = branch_budget(agent.context_window, settings.branch_summary)
         material = branch_material(entries, budget, settings.estimate_tokens)
+        said = transcript(await in_turns(transcript_parts(material.messages), signal))
         request = branch_summary_request(
-            material, settings.prompts, self._custom_instructions, self._replace_instructions
+            material, said, settings.prompts, self._custom_instructions, self._replace_instructions
         )
         if request is None:
             return None

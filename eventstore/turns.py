@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from time import perf_counter
+from typing import TypeVar
 
 from .abort import AbortSignal
+
+T = TypeVar("T")
 
 _TURN = 0.001
 
@@ -34,3 +38,14 @@ class Turns:
     def _raise_if_aborted(self) -> None:
         if self._signal is not None:
             self._signal.raise_if_aborted()
+
+
+async def in_turns(items: Iterable[T], signal: AbortSignal | None = None) -> list[T]:
+    """Return what an iterator gives; each step should be short. Raises `AbortError`."""
+    turns = Turns(signal)
+    taken: list[T] = []
+    for item in items:
+        taken.append(item)
+        if turns.over:
+            await turns.next()
+    return taken

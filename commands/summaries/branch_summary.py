@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from ...eventstore.entries import BranchSummaryEntry, CompactionEntry, SessionEntry
 from ...projections.context import Message, compaction_message, speaking_message
-from ...projections.llm_messages import convert_to_llm
 from .answer_details import answer_details
 from .file_operations import FileOperations, with_files
 from .prompts import Prompts, with_focus
@@ -70,18 +69,19 @@ def _as_in_transcript(message: Message) -> Message:
 
 def branch_summary_request(
     material: BranchMaterial,
+    said: str,
     prompts: Prompts,
     custom_instructions: str | None = None,
     replace_instructions: bool = False,
 ) -> SummaryRequest | None:
-    """Decide what to ask, None where nobody said anything (N-66 as settled).
+    """Decide what to ask, None where nobody said anything (N-66 as settled). `said`: the transcript of the material.
 
     Custom instructions are a further focus, or all that is asked (N-6A as settled).
     """
     instructions = with_focus(prompts.text("branch_summary"), custom_instructions)
     if custom_instructions and replace_instructions:
         instructions = custom_instructions
-    asked = prompt(convert_to_llm(material.messages), instructions)
+    asked = prompt(said, instructions)
     return SummaryRequest("branch", prompts.text("system"), asked, MOST_TOKENS, material.messages) if asked else None
 
 

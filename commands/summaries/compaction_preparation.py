@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...eventstore.entries import CompactionEntry, SessionEntry
-from ...projections.context import Message, speaking_messages
+from ...projections.context import Message, compaction_message, speaking_messages
 from .cut_point import find_cut_point
 from .file_operations import FileOperations
 from .settings import CompactionSettings
@@ -61,13 +61,22 @@ class CompactionWindow(Struct, frozen=True):
         return [*self.kept, *self.after]
 
 
-def context_size(window: CompactionWindow, estimate: Estimate) -> int:
-    """Return the tokens of the context: what the provider said since the compaction, the rest estimated (K-20)."""
+def measured_context(window: CompactionWindow) -> tuple[int, list[Message]]:
+    """Return the tokens that the provider said the context took, and the messages to estimate beside it (K-20).
+
+    What it said before the compaction does not count.
+    """
     usage = last_usage(window.after)
     if usage is not None:
-        return usage.tokens + _size(window.after[usage.index + 1 :], estimate)
-    summary = estimate({"role": "compactionSummary", "summary": window.previous.summary}) if window.previous else 0
-    return summary + _size(window.entries, estimate)
+        return usage.tokens, speaking_messages(window.after[usage.index + 1 :])
+    summary = [compaction_message(window.previous)] if window.previous is not None else []
+    return 0, [*summary, *speaking_messages(window.entries)]
+
+
+def context_size(window: CompactionWindow, estimate: Estimate) -> int:
+    """Return the tokens of the context: what the provider said since the compaction, the rest estimated (K-20)."""
+    told, messages = measured_context(window)
+    return told + sum(map(estimate, messages))
 
 
 def prepare_compaction(

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ...projections.llm_messages import convert_to_llm
 from .answer_details import answer_details
 from .compaction_preparation import CompactionPreparation
 from .file_operations import with_files
@@ -30,6 +29,8 @@ class CompactionRequests(Struct, frozen=True):
 
 def compaction_requests(
     preparation: CompactionPreparation,
+    history_said: str,
+    turn_prefix_said: str,
     prompts: Prompts,
     *,
     context_window: int,
@@ -37,8 +38,9 @@ def compaction_requests(
     context: Sequence[str] = (),
     prompt_override: str | None = None,
 ) -> CompactionRequests:
-    """Decide what to ask. `context` and `prompt_override` come from the hook `session.compacting`.
+    """Decide what to ask, with the transcripts of both lists of messages.
 
+    `context` and `prompt_override` come from the hook `session.compacting`.
     `context_window`: of the model, in tokens, for the length of the answers; 0 where it is not known.
     """
     reserve = preparation.settings.summary_reserve(context_window)
@@ -52,11 +54,11 @@ def compaction_requests(
     system = prompts.text("system")
     history = None
     messages = preparation.messages_to_summarize
-    if asked := prompt(convert_to_llm(messages), instructions, *between):
+    if asked := prompt(history_said, instructions, *between):
         history = SummaryRequest("history", system, asked, _most_tokens(0.8 * reserve), messages, previous)
     prefix = None
     messages = preparation.turn_prefix_messages
-    if asked := prompt(convert_to_llm(messages), prompts.text("turn_prefix")):
+    if asked := prompt(turn_prefix_said, prompts.text("turn_prefix")):
         prefix = SummaryRequest("turn_prefix", system, asked, _most_tokens(0.5 * reserve), messages)
     return CompactionRequests(history, previous or NO_HISTORY, prefix)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...eventstore.json_text import encode_json
 from ...projections.content_blocks import blocks_of, text_field, texts_of
 from ...projections.context import Message
+from ...projections.llm_messages import convert_to_llm
 from ...projections.sendable import sendable_text
 
 MOST_OF_A_RESULT: Final = 2_000
@@ -30,19 +31,21 @@ def result_text(message: Message) -> str:
     return "".join(texts_of(message.get("content")))
 
 
-def transcript(messages: Sequence[Message]) -> str:
-    """Return model messages as tagged parts with blank lines between.
+def transcript_parts(messages: Sequence[Message]) -> Iterator[str]:
+    """Yield what each of stored messages says, as tagged parts with blank lines between; "" for nothing.
 
     Images are left out, tool results are shortened; results marked as useless go with their calls.
     """
-    useless = _useless_calls(messages)
-    parts = (
-        part
-        for index, message in enumerate(messages)
-        if not is_useless(message)
-        for part in _parts(message, useless.get(index, ()))
-    )
-    return "\n\n".join(f"[{tag}]: {text}" for tag, text in parts if text)
+    useless = _useless_calls(messages) if any(map(is_useless, messages)) else {}
+    for index, message in enumerate(messages):
+        said = convert_to_llm([message]) if not is_useless(message) else []
+        parts = (part for model_message in said for part in _parts(model_message, useless.get(index, ())))
+        yield "\n\n".join(f"[{tag}]: {text}" for tag, text in parts if text)
+
+
+def transcript(parts: Iterable[str]) -> str:
+    """Return the transcript of which these are the parts."""
+    return "\n\n".join(filter(None, parts))
 
 
 def _useless_calls(messages: Sequence[Message]) -> dict[int, list[str]]:
@@ -78,12 +81,11 @@ def _call(block: dict[str, Any]) -> str:
     return f"{text_field(block, 'name')}({', '.join(f'{key}={encode_json(value).decode()}' for key, value in named)})"
 
 
-def prompt(messages: Sequence[Message], instructions: str, *between: str) -> str | None:
-    """Return what a model is asked: the conversation, what stands between, the instructions (N-69, K-50).
+def prompt(said: str, instructions: str, *between: str) -> str | None:
+    """Return what a model is asked: a transcript, what stands between, the instructions (N-69, K-50).
 
-    None where the messages say nothing.
+    None where the transcript says nothing.
     """
-    said = transcript(messages)
     if not said:
         return None
     return sendable_text("\n\n".join([f"<conversation>\n{said}\n</conversation>", *between, instructions]))

@@ -26,6 +26,7 @@ from sessiontree.commands.summaries.branch_summary import (
     branch_summary_result,
 )
 from sessiontree.commands.summaries.file_operations import FileOperations
+from sessiontree.commands.summaries.transcript import transcript, transcript_parts
 
 Path = Callable[..., list[SessionEntry]]
 Fields = dict[str, Any]
@@ -34,6 +35,10 @@ PROMPTS = Prompts(system="SYSTEM", branch_summary="SUM UP", branch_preamble="PRE
 LABEL: Fields = {"type": "label", "targetId": "e1", "label": "x"}
 MODEL: Fields = {"type": "model_change", "model": "p/m"}
 CUSTOM: Fields = {"type": "custom", "customType": "c", "data": "text"}
+
+
+def asked(material: BranchMaterial, *options: Any) -> SummaryRequest | None:
+    return branch_summary_request(material, transcript(transcript_parts(material.messages)), *options)
 
 
 def user(said: str) -> Fields:
@@ -173,7 +178,7 @@ def test_useless_results_take_nothing_of_the_budget(path: Path) -> None:
     entries = path(user("q"), result("x" * 1_000, useless=True), user("r"))
     material = branch_material(entries, 2, length)
     assert texts(material)[::2] == ["q", "r"]
-    request = branch_summary_request(material, PROMPTS)
+    request = asked(material, PROMPTS)
     assert request is not None
     assert "xxx" not in request.prompt
 
@@ -181,9 +186,9 @@ def test_useless_results_take_nothing_of_the_budget(path: Path) -> None:
 def test_the_call_of_a_useless_result_goes_with_it(path: Path) -> None:
     """N-68, X-111: on a branch as in a compaction."""
     call = {"type": "toolCall", "id": "t", "name": "grep", "arguments": {}}
-    asked = {"role": "assistant", "content": [{"type": "text", "text": "looking"}, call]}
-    entries = path(user("q"), asked, {**result("nothing", useless=True), "toolCallId": "t"})
-    request = branch_summary_request(branch_material(entries, 0, length), PROMPTS)
+    looking = {"role": "assistant", "content": [{"type": "text", "text": "looking"}, call]}
+    entries = path(user("q"), looking, {**result("nothing", useless=True), "toolCallId": "t"})
+    request = asked(branch_material(entries, 0, length), PROMPTS)
     assert request is not None
     assert "[User]: q\n\n[Assistant]: looking\n</conversation>" in request.prompt
 
@@ -215,7 +220,7 @@ def material(*messages: Fields, **files: set[str]) -> BranchMaterial:
 def test_a_summary_of_at_most_2048_tokens_is_asked_for() -> None:
     """N-67, N-69: the messages as they are stored; useless results are not in the prompt (X-111)."""
     note = {"role": "custom", "customType": "note", "content": "n"}
-    request = branch_summary_request(material(user("q"), note), PROMPTS)
+    request = asked(material(user("q"), note), PROMPTS)
     assert request == SummaryRequest(
         purpose="branch",
         system_prompt="SYSTEM",
@@ -229,8 +234,8 @@ def test_a_summary_of_at_most_2048_tokens_is_asked_for() -> None:
 def test_nothing_is_asked_where_nobody_said_anything() -> None:
     """N-66 as settled: what is kept from models says nothing either."""
     hidden = {"role": "bashExecution", "command": "c", "output": "o", "excludeFromContext": True}
-    assert branch_summary_request(material(), PROMPTS) is None
-    assert branch_summary_request(material(hidden), PROMPTS) is None
+    assert asked(material(), PROMPTS) is None
+    assert asked(material(hidden), PROMPTS) is None
 
 
 @pytest.mark.parametrize(
@@ -247,12 +252,12 @@ def test_custom_instructions_are_a_further_focus_or_all_that_is_asked(
     custom: str | None, replaces: bool, instructions: str
 ) -> None:
     """N-6A as settled, X-105."""
-    request = branch_summary_request(material(user("q")), PROMPTS, custom, replaces)
+    request = asked(material(user("q")), PROMPTS, custom, replaces)
     assert request is not None
     assert request.prompt == f"<conversation>\n[User]: q\n</conversation>\n\n{instructions}"
     assert request.system_prompt == "SYSTEM"
     if not replaces:
-        assert branch_summary_request(material(user("q")), PROMPTS, custom) == request
+        assert asked(material(user("q")), PROMPTS, custom) == request
 
 
 def test_what_is_stored_is_the_preamble_the_answer_and_the_files() -> None:

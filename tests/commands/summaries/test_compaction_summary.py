@@ -14,6 +14,7 @@ from sessiontree.commands.summaries.compaction_summary import (
     compaction_result,
 )
 from sessiontree.commands.summaries.file_operations import FileOperations
+from sessiontree.commands.summaries.transcript import transcript, transcript_parts
 
 Fields = dict[str, Any]
 
@@ -41,7 +42,11 @@ TURN = SummaryResult("\nthe turn ")
 
 
 def requests(preparation: CompactionPreparation, *, window: int = 0, **options: Any) -> CompactionRequests:
-    return compaction_requests(preparation, PROMPTS, context_window=window, **options)
+    history, prefix = (
+        transcript(transcript_parts(messages))
+        for messages in (preparation.messages_to_summarize, preparation.turn_prefix_messages)
+    )
+    return compaction_requests(preparation, history, prefix, PROMPTS, context_window=window, **options)
 
 
 def history(preparation: CompactionPreparation, **options: Any) -> SummaryRequest:

@@ -9,11 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessiontree import convert_to_llm
-from sessiontree.commands.summaries.transcript import MOST_OF_A_RESULT, is_useless, prompt, shortened, transcript
+from sessiontree.commands.summaries.transcript import (
+    MOST_OF_A_RESULT,
+    is_useless,
+    prompt,
+    shortened,
+    transcript,
+    transcript_parts,
+)
 
 Fields = dict[str, Any]
 
 IMAGE: Fields = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+
+
+def said_by(messages: list[Fields]) -> str:
+    return transcript(transcript_parts(messages))
 
 
 def text(said: str) -> Fields:
@@ -55,7 +66,7 @@ def test_a_conversation_is_one_text_of_tagged_parts_with_blank_lines_between() -
         result("t1", "the file"),
         reply(text("done")),
     ]
-    assert transcript(messages) == "\n\n".join(
+    assert said_by(messages) == "\n\n".join(
         [
             "[User]: a question\n\nin two parts",
             "[Think]: first\nthen",
@@ -78,8 +89,8 @@ def test_what_is_no_text_or_empty_is_left_out() -> None:
         {"role": "toolResult", "toolCallId": "t2", "content": [IMAGE]},
         {"role": "user", "content": None},
     ]
-    assert transcript(messages) == "[User]: look here"
-    assert transcript([]) == ""
+    assert said_by(messages) == "[User]: look here"
+    assert said_by([]) == ""
 
 
 def test_custom_messages_and_summaries_are_in_it() -> None:
@@ -91,7 +102,7 @@ def test_custom_messages_and_summaries_are_in_it() -> None:
             {"role": "branchSummary", "summary": "tried and left"},
         ]
     )
-    noted, told, left = transcript(messages).split("\n\n", 2)
+    noted, told, left = said_by(messages).split("\n\n", 2)
     assert (noted, told) == ("[User]: noted", "[User]: told")
     assert left.startswith("[User]: ")
     assert "tried and left" in left
@@ -101,7 +112,7 @@ def test_custom_messages_and_summaries_are_in_it() -> None:
 def test_a_long_result_is_cut_with_the_number_of_characters_that_are_left_out(over: int) -> None:
     """N-68, X-115."""
     said = "é" * MOST_OF_A_RESULT + "x" * over
-    assert transcript([result("t", said)]) == (
+    assert said_by([result("t", said)]) == (
         f"[Tool Result]: {'é' * MOST_OF_A_RESULT}\n\n[… {over} more characters left out]"
     )
 
@@ -110,7 +121,7 @@ def test_a_long_result_is_cut_with_the_number_of_characters_that_are_left_out(ov
 def test_a_short_result_is_whole(length: int) -> None:
     """N-68, X-115."""
     assert MOST_OF_A_RESULT == 2_000
-    assert transcript([result("t", "x" * length)]) == "[Tool Result]: " + "x" * length
+    assert said_by([result("t", "x" * length)]) == "[Tool Result]: " + "x" * length
     assert shortened("x" * length) == "x" * length
 
 
@@ -119,7 +130,7 @@ def test_what_a_person_or_an_agent_said_is_never_cut(said: str, times: int, role
     """N-68, X-115: nor changed, with whatever follows it."""
     messages = [{"role": role, "content": said * times}, result("t", "x" * 5_000)]
     tag = "Assistant" if role == "assistant" else "User"
-    assert transcript(messages).startswith(f"[{tag}]: {said * times}\n\n[Tool Result]: x")
+    assert said_by(messages).startswith(f"[{tag}]: {said * times}\n\n[Tool Result]: x")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +158,7 @@ def test_a_useless_result_is_left_out_with_its_call() -> None:
         reply(call("t3", "failing")),
         result("t3", "the error", useless=True, isError=True),
     ]
-    assert transcript(messages) == "\n\n".join(
+    assert said_by(messages) == "\n\n".join(
         [
             "[Assistant]: look",
             "[Tool Call]: cat()",
@@ -166,20 +177,20 @@ def test_a_call_that_shares_its_id_with_a_useless_one_stays() -> None:
         reply(call("call_0", "cat")),
         result("call_0", "something"),
     ]
-    assert transcript(messages) == "[Tool Call]: cat()\n\n[Tool Result]: something"
+    assert said_by(messages) == "[Tool Call]: cat()\n\n[Tool Result]: something"
 
 
 @pytest.mark.parametrize("arguments", [None, "text", 5, ["a"]])
 def test_arguments_that_have_no_names_are_left_out(arguments: object) -> None:
     """N-68."""
     block = {"type": "toolCall", "id": "t", "name": "bash", "arguments": arguments}
-    assert transcript([reply(block, {"type": "toolCall"})]) == "[Tool Call]: bash(); ()"
+    assert said_by([reply(block, {"type": "toolCall"})]) == "[Tool Call]: bash(); ()"
 
 
 def test_a_prompt_is_the_conversation_what_stands_between_and_the_instructions() -> None:
     """N-69, K-50."""
     messages = [user(text("q"))]
-    assert prompt(messages, "SUM UP") == "<conversation>\n[User]: q\n</conversation>\n\nSUM UP"
-    assert prompt(messages, "SUM UP", "<a/>", "<b/>") == (
+    assert prompt(said_by(messages), "SUM UP") == "<conversation>\n[User]: q\n</conversation>\n\nSUM UP"
+    assert prompt(said_by(messages), "SUM UP", "<a/>", "<b/>") == (
         "<conversation>\n[User]: q\n</conversation>\n\n<a/>\n\n<b/>\n\nSUM UP"
     )
