@@ -14,6 +14,7 @@ from .. import __version__
 
 _COMMANDS = {
     "list": ("list_command", "List sessions, newest activity first."),
+    "ui": ("ui_command", "Read and go on with a session in the terminal interface."),
     "tree": ("tree_command", "Show the tree of a session."),
     "context": ("context_command", "Show the rebuilt context of a leaf."),
     "show": ("show_command", "Show one entry."),
@@ -25,6 +26,7 @@ _COMMANDS = {
     "compact": ("flow_commands", "Put a summary in the place of the older part."),
     "verify": ("verify_command", "Check every line of a session."),
     "migrate": ("migrate_command", "Bring an old session file to version 3."),
+    "config": ("config_command", "Print the settings of the terminal interface."),
     "dump": ("dump_command", "Print the shape of a session as JSON."),
 }
 """Of each command the module, which holds `NAME_command`, and the line that stands for it in the help."""

@@ -34,14 +34,27 @@ class SummarizerChoice(NamedTuple):
         """
         if self.provider == DIGEST:
             yield DigestSummarizer()
-        elif self.provider == "openai":
-            async with _client("openai", "AsyncOpenAI", "OPENAI_API_KEY") as client:
-                yield OpenAISummarizer(client, self.model)
         else:
-            async with _client("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY") as client:
-                if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
-                    raise _no_key("anthropic", "ANTHROPIC_API_KEY")
-                yield AnthropicSummarizer(client, self.model)
+            async with client_of(self.provider) as client:
+                yield self.summarizer(client)
+
+    def summarizer(self, client: Any) -> Summarizer:
+        """Return the summarizer of a client."""
+        made = OpenAISummarizer if self.provider == "openai" else AnthropicSummarizer
+        return made(client, self.model)
+
+
+@asynccontextmanager
+async def client_of(provider: str) -> AsyncIterator[Any]:
+    """Make the official client of a provider. Raises `NoSummarizerError`."""
+    if provider == "openai":
+        async with _client("openai", "AsyncOpenAI", "OPENAI_API_KEY") as client:
+            yield client
+    else:
+        async with _client("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY") as client:
+            if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
+                raise _no_key("anthropic", "ANTHROPIC_API_KEY")
+            yield client
 
 
 def _client(package: str, name: str, key: str) -> Any:
@@ -65,15 +78,18 @@ def _no_key(provider: str, key: str) -> NoSummarizerError:
     return NoSummarizerError(f"no API key for {provider}: set {key} (to anything, for a server that asks for none)")
 
 
-def _choice(ctx: click.Context, param: click.Parameter, value: str | None) -> SummarizerChoice | None:
-    if value is None:
-        return None
-    provider, colon, model = utf8("--summarizer", value).partition(":")
+def parse_choice(text: str) -> SummarizerChoice:
+    """Return the choice that a text is. Raises `click.UsageError`."""
+    provider, colon, model = utf8("--summarizer", text).partition(":")
     if provider == DIGEST and not colon:
         return SummarizerChoice(DIGEST)
     if provider in _PROVIDERS and model:
         return SummarizerChoice(provider, model)
-    raise click.BadParameter(f"{value!r} is not digest, openai:MODEL or anthropic:MODEL.", ctx, param)
+    raise click.BadParameter(f"{text!r} is not digest, openai:MODEL or anthropic:MODEL.")
+
+
+def _choice(ctx: click.Context, param: click.Parameter, value: str | None) -> SummarizerChoice | None:
+    return parse_choice(value) if value is not None else None
 
 
 summarizer_option = click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from os.path import expanduser
 from typing import Any
@@ -11,7 +12,7 @@ import click
 from ..commands.session_manager import SessionManager
 from .async_run import run
 from .cells import cell_width, clean, fit
-from .managed_session import opened_to_read
+from .managed_session import opened_to_read, opened_to_write
 from .output import print_json, print_lines, terminal_width
 from .progress import Progress
 from .session_target import SessionTarget, json_option, session_argument
@@ -19,6 +20,7 @@ from .tree_filter import FilterMode
 from .tree_lines import VisibleRows
 from .tree_rows import TreeRows
 from .tree_source import visible_rows
+from .ui_extra import needed_ui
 
 _FILTERS = [mode.value for mode in FilterMode]
 _IDS_FROM = 40
@@ -31,13 +33,32 @@ _ID_WIDTH = 12
 @click.option("--filter", "mode", type=click.Choice(_FILTERS), default="default", help="Which entries to show.")
 @click.option("--search", "query", metavar="TEXT", default="", help="Only entries with all words of TEXT.")
 @click.option("--leaf", "leaf_id", metavar="ID", help="The end of the active path; by default the last entry.")
+@click.option("-i", "--interactive", is_flag=True, help="Move in the tree; prints the id of the entry that is chosen.")
 @json_option
-def tree_command(target: SessionTarget, mode: str, query: str, leaf_id: str | None, as_json: bool) -> None:
+def tree_command(
+    target: SessionTarget, mode: str, query: str, leaf_id: str | None, interactive: bool, as_json: bool
+) -> None:
     """Show the tree of a session, the active branch first, its path marked with •.
 
     Each row begins with the entry's id where the terminal has at least 40 columns.
     """
-    run(_tree, target, mode, query, leaf_id, as_json)
+    if interactive:
+        run(_choose, target, mode, query, leaf_id)
+    else:
+        run(_tree, target, mode, query, leaf_id, as_json)
+
+
+async def _choose(target: SessionTarget, mode: str, query: str, leaf_id: str | None) -> None:
+    """Let a person choose an entry, and print its id; labels are recorded meanwhile."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("--interactive needs a terminal.", click.get_current_context())
+    choose = needed_ui(".selector.tree_app", "choose_entry")
+    async with opened_to_write(target) as session:
+        if leaf_id is not None:
+            session.branch(leaf_id)
+        chosen = await choose(session, FilterMode(mode), query)
+    if chosen is not None:
+        print_lines([clean(chosen)])
 
 
 async def _tree(target: SessionTarget, mode: str, query: str, leaf_id: str | None, as_json: bool) -> None:

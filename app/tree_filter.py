@@ -37,7 +37,7 @@ def shows_kind(mode: FilterMode, entry_type: str, role: str | None, *, labelled:
             return True
 
 
-def _is_silent_turn(message: Mapping[str, Any]) -> bool:
+def is_silent_turn(message: Mapping[str, Any]) -> bool:
     """U-55: whether an assistant message shows no text and did not fail."""
     failed = message.get("stopReason") not in (None, "", "stop", "toolUse")
     return not failed and not has_visible_text(message)
@@ -50,4 +50,4 @@ def shows(mode: FilterMode, entry: SessionEntry, *, labelled: bool, is_leaf: boo
     if not shows_kind(mode, entry.type, entry.role, labelled=labelled):
         return False
     may_be_silent = mode is not FilterMode.ALL and not is_leaf and entry.role == "assistant"
-    return not (may_be_silent and _is_silent_turn(entry.message))
+    return not (may_be_silent and is_silent_turn(entry.message))

@@ -26,10 +26,11 @@ def matches(tokens: list[str], text: str) -> bool:
     A token is found as a substring, or failing that if its characters stand in order within one
     whitespace-separated word, over at most max(n + 2, ⌈1.8 n⌉) characters for a token of n.
     """
-    return all(token in text or _in_one_word(token, text) for token in tokens)
+    return all(token in text or in_one_word(token, text) for token in tokens)
 
 
-def _in_one_word(token: str, text: str) -> bool:
+def in_one_word(token: str, text: str) -> bool:
+    """Tell whether the characters of a token stand in order, close together, within one word of a text."""
     span = max(len(token) + 2, -(-9 * len(token) // 5))
     start = text.find(token[0])
     while start >= 0:

@@ -1,0 +1,35 @@
+"""The tree selector alone, as `sessiontree tree -i` shows it."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from ...commands.session_manager import SessionManager
+from ..tree_filter import FilterMode
+from .tree_screen import TreeChoice, TreeSelector
+
+
+class TreeApp(App[str]):
+    """Ends with the id of the entry that was chosen, or None."""
+
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, session: SessionManager, mode: FilterMode, query: str) -> None:
+        super().__init__()
+        self._session = session
+        self._mode = mode
+        self._query = query
+
+    def on_mount(self) -> None:
+        """Show the selector."""
+        self.theme = "textual-ansi" if self.ansi_color else self.theme
+        selector = TreeSelector(self._session, self._session.append_label_change, mode=self._mode, query=self._query)
+        self.push_screen(selector, self._chosen)
+
+    def _chosen(self, choice: TreeChoice | None) -> None:
+        self.exit(choice.entry_id if choice is not None else None)
+
+
+async def choose_entry(session: SessionManager, mode: FilterMode, query: str) -> str | None:
+    """Let a person choose an entry of a session."""
+    return await TreeApp(session, mode, query).run_async()

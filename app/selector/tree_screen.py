@@ -1,0 +1,289 @@
+"""The tree selector: move in the tree, filter, search, fold, label, and choose an entry (U-58..U-78)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from os.path import expanduser
+from typing import ClassVar, NamedTuple
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from ...commands.session_manager import SessionManager
+from ...eventstore.abort import AbortController
+from ...eventstore.errors import AbortError, SessionTreeError
+from ..cells import clean, fit
+from ..tree_filter import FilterMode
+from .row_reading import RowReader
+from .tree_model import TreeModel
+from .tree_view import TreeView
+
+_FILTER_KEYS = {
+    "alt+d": FilterMode.DEFAULT,
+    "alt+t": FilterMode.NO_TOOLS,
+    "alt+u": FilterMode.USER_ONLY,
+    "alt+l": FilterMode.LABELED_ONLY,
+    "alt+a": FilterMode.ALL,
+}
+_REPAINT_EVERY = 16  # slices
+HELP = """\
+↑ ↓            move                     Enter        go there
+PgUp PgDn ← →  a page                   Shift+Enter  the same, with a summary (or Alt+Enter, Ctrl+S)
+Home End       first, last              Shift+L      label
+Alt+↑ Alt+↓    turn by turn             text         search; Backspace, Escape
+Ctrl+← Ctrl+→  fold, unfold, branches   Ctrl+O       next filter (back: Alt+O)
+                                        Alt+D T U L A  default, no-tools, user-only, labeled-only, all
+Escape         close                    F1 or ?      this help"""
+
+
+class TreeChoice(NamedTuple):
+    """What was chosen. `is_leaf`: it is the current leaf, or stands for it."""
+
+    entry_id: str
+    summarize: bool
+    is_leaf: bool
+
+
+class TreeSelector(ModalScreen[TreeChoice | None]):
+    """Ends with what was chosen, or None."""
+
+    DEFAULT_CSS = """
+    TreeSelector { align: center middle; background: $background; }
+    TreeSelector > Vertical { width: 100%; height: 100%; }
+    TreeSelector #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
+    TreeSelector #empty { height: auto; padding: 1 2; color: $text-muted; display: none; }
+    TreeSelector TreeView { height: 1fr; }
+    TreeSelector #help { height: auto; padding: 0 1; border-top: solid $primary; display: none; }
+    TreeSelector Input { height: 3; display: none; }
+    TreeSelector #foot { height: 1; padding: 0 1; background: $surface; color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup,left", "page(-1)", show=False),
+        Binding("pagedown,right", "page(1)", show=False),
+        Binding("home", "to_end(-1)", show=False),
+        Binding("end", "to_end(1)", show=False),
+        Binding("alt+up", "turn(-1)", show=False),
+        Binding("alt+down", "turn(1)", show=False),
+        Binding("ctrl+left,alt+left", "fold", show=False),
+        Binding("ctrl+right,alt+right", "unfold", show=False),
+        Binding("enter", "choose(False)", show=False),
+        Binding("shift+enter,alt+enter,ctrl+s", "choose(True)", show=False),
+        Binding("escape", "leave", show=False),
+        Binding("ctrl+c", "close", show=False, priority=True),
+        Binding("backspace", "erase", show=False),
+        Binding("ctrl+o", "next_filter(1)", show=False),
+        Binding("ctrl+shift+o,alt+o", "next_filter(-1)", show=False),
+        Binding("f1", "help", show=False),
+        *(Binding(key, f"filter('{mode.value}')", show=False) for key, mode in _FILTER_KEYS.items()),
+    ]
+
+    def __init__(
+        self,
+        session: SessionManager,
+        set_label: Callable[[str, str | None], Awaitable[object]] | None,
+        *,
+        mode: FilterMode = FilterMode.DEFAULT,
+        query: str = "",
+    ) -> None:
+        """`set_label` records a label; None where nothing may be written."""
+        super().__init__()
+        self._session = session
+        self._set_label = set_label
+        self.model = TreeModel(session, mode=mode)
+        self.model.query = query
+        self._reading = AbortController()
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(clean(self._session.session_name or self._session.session_id), id="title", markup=False)
+            yield Static("", id="empty", markup=False)
+            yield TreeView(self.model)
+            yield Input(placeholder="label (empty: none)", id="label")
+            yield Static(HELP, id="help", markup=False)
+            yield Static("", id="foot", markup=False)
+
+    def on_mount(self) -> None:
+        self._view.focus()
+        self._show()
+        self._read()
+
+    @property
+    def _view(self) -> TreeView:
+        return self.query_one(TreeView)
+
+    def _show(self) -> None:
+        """Draw what the model says."""
+        model = self.model
+        rows = len(model.rows.ids)
+        reason = self._why_empty() if not rows else ""
+        empty = self.query_one("#empty", Static)
+        empty.update(reason)
+        empty.display = bool(reason)
+        self._view.show()
+        self._foot()
+
+    def _moved(self) -> None:
+        self._view.follow_selection()
+        self._view.refresh()
+        self._foot()
+
+    def _foot(self) -> None:
+        model = self.model
+        rows = len(model.rows.ids)
+        total = rows or len(model.flat.ids)
+        parts = [f"({model.row + 1}/{total})", f"[{model.mode.value}]"]
+        if model.query:
+            parts.append(f"search: {clean(model.query)}")
+        parts.append("F1 help")
+        width = max(1, self.size.width - 2)
+        self.query_one("#foot", Static).update(fit("  ".join(parts), width))
+
+    def _why_empty(self) -> str:
+        model = self.model
+        total = len(model.flat.ids)
+        if not total:
+            return "No entries: nothing was recorded in this session yet."
+        if not model.passed_filter:
+            return f"The filter {model.mode.value} hides all {total:,} entries. Alt+A shows all, Alt+D the default."
+        return f"Nothing is found for “{clean(model.query)}”. Backspace takes a letter back."
+
+    @work(exclusive=True)
+    async def _read(self) -> None:
+        """Take in the texts while the tree is shown."""
+        reader = RowReader(self._session, self.model, expanduser("~"))
+        try:
+            slices = 0
+            async for _ in reader.read(self._reading.signal):
+                slices += 1
+                if slices == 1:
+                    self.model.refresh()
+                    self._show()
+                elif slices % _REPAINT_EVERY == 0:
+                    self._view.refresh()
+        except AbortError:
+            return
+        except SessionTreeError as error:
+            self.notify(clean(str(error)), severity="error", markup=False)
+        self.model.refresh()
+        self._show()
+
+    def on_unmount(self) -> None:
+        self._reading.abort()
+
+    def on_key(self, event: events.Key) -> None:
+        if self._editing_label or not event.is_printable or event.character is None:
+            return
+        event.stop()
+        if not self.model.query and event.character == "L":
+            self._edit_label()
+        elif not self.model.query and event.character == "?":
+            self.action_help()
+        else:
+            self._search(self.model.query + event.character)
+
+    def _search(self, query: str) -> None:
+        self.model.set_query(query)
+        self._show()
+
+    @property
+    def _label_input(self) -> Input:
+        return self.query_one("#label", Input)
+
+    @property
+    def _editing_label(self) -> bool:
+        return bool(self._label_input.display)
+
+    def _edit_label(self) -> None:
+        entry_id = self.model.selected_id
+        if entry_id is None or self._set_label is None:
+            return
+        field = self._label_input
+        field.value = clean(self.model.labels.get(entry_id, ""))
+        field.display = True
+        field.focus()
+
+    def _end_label(self) -> None:
+        self._label_input.display = False
+        self._view.focus()
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Record the label, or clear it (U-63, U-64)."""
+        event.stop()
+        entry_id = self.model.selected_id
+        label = event.value.strip() or None
+        self._end_label()
+        if entry_id is None or self._set_label is None or label == self.model.labels.get(entry_id):
+            return
+        try:
+            await self._set_label(entry_id, label)
+        except SessionTreeError as error:
+            self.notify(clean(str(error)), severity="error", markup=False)
+            return
+        self.model.set_label(entry_id, label)
+        self._show()
+
+    def on_tree_view_entered(self) -> None:
+        self.action_choose(False)
+
+    def action_move(self, steps: int) -> None:
+        self.model.move(steps)
+        self._moved()
+
+    def action_page(self, direction: int) -> None:
+        self.model.select_row(self.model.row + direction * max(1, self._view.size.height - 1))
+        self._moved()
+
+    def action_to_end(self, direction: int) -> None:
+        self.model.select_row(0 if direction < 0 else len(self.model.rows.ids))
+        self._moved()
+
+    def action_turn(self, direction: int) -> None:
+        self.model.move_to_turn(direction)
+        self._moved()
+
+    def action_fold(self) -> None:
+        self.model.fold_or_go_up()
+        self._show()
+
+    def action_unfold(self) -> None:
+        self.model.unfold_or_go_down()
+        self._show()
+
+    def action_choose(self, summarize: bool) -> None:
+        entry_id = self.model.selected_id
+        if entry_id is not None:
+            self.dismiss(TreeChoice(entry_id, summarize, self.model.stands_for_leaf()))
+
+    def action_leave(self) -> None:
+        """Escape: out of the label, of the search, of the selector (U-62, U-63)."""
+        if self._editing_label:
+            self._end_label()
+        elif self.model.query:
+            self._search("")
+        else:
+            self.dismiss(None)
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    def action_erase(self) -> None:
+        if self.model.query:
+            self._search(self.model.query[:-1])
+
+    def action_next_filter(self, steps: int) -> None:
+        self.model.next_mode(steps)
+        self._show()
+
+    def action_filter(self, mode: str) -> None:
+        self.model.set_mode(FilterMode(mode))
+        self._show()
+
+    def action_help(self) -> None:
+        shown = self.query_one("#help", Static)
+        shown.display = not shown.display

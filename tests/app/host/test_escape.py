@@ -1,0 +1,122 @@
+"""Escape twice, Ctrl+C, F1 and pages (U-03..U-05)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sessiontree.app.host.slash_commands import COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("action", "screen"), [("branch", "MessageSelector"), ("tree", "TreeSelector"), ("none", "Screen")]
+)
+@pytest.mark.parametrize("typed", ["", "  "])
+async def test_two_escapes_open_what_is_set(action: str, screen: str, typed: str, talk: Path, show: Any) -> None:
+    """U-03, U-04: with a blank editor."""
+    async with show(talk, double_escape_action=action) as on:
+        on.editor.prefill(typed)
+        await on.pilot.pause()
+        await on.press("escape", "escape")
+        await on.sees(screen)
+
+
+async def test_the_messages_are_what_two_escapes_open_by_default(talk: Path, show: Any) -> None:
+    """U-03 as settled."""
+    async with show(talk) as on:
+        await on.press("escape", "escape")
+        await on.sees("MessageSelector")
+
+
+async def test_one_escape_only_arms(talk: Path, show: Any, monkeypatch: Any) -> None:
+    """U-04: half a second is too late, and is the first of two again; once fired it begins anew."""
+    now = 1000.0
+    monkeypatch.setattr("sessiontree.app.host.host_app.monotonic", lambda: now)
+    async with show(talk) as on:
+        await on.press("escape")
+        assert on.on == "Screen"
+        now += 0.5
+        await on.press("escape")
+        assert on.on == "Screen"
+        now += 0.49
+        await on.press("escape")
+        await on.sees("MessageSelector")
+        await on.press("escape")
+        await on.idle()
+        await on.press("escape")
+        assert on.on == "Screen"
+
+
+@pytest.mark.parametrize("between", [["x", "escape"], ["x", "backspace"]], ids=" ".join)
+async def test_typed_text_disarms(between: list[str], talk: Path, show: Any) -> None:
+    """U-05: and Escape keeps it."""
+    async with show(talk) as on:
+        await on.press("escape", *between)
+        assert on.editor.text == ("x" if "escape" in between else "")
+        await on.press("escape")
+        assert on.on == "Screen"
+
+
+async def test_ctrl_c_clears_the_editor_then_leaves(talk: Path, show: Any) -> None:
+    """Issue 4."""
+    async with show(talk) as on:
+        await on.press("a", "b", "ctrl+c")
+        assert (on.editor.text, on.app.is_running) == ("", True)
+        await on.press("ctrl+c")
+        await on.until(lambda: not on.app.is_running)
+
+
+async def test_f1_tells_every_command(talk: Path, show: Any) -> None:
+    """Issue 4."""
+    async with show(talk) as on:
+        await on.press("f1")
+        [told] = on.told
+        assert all(f"/{name}: {text}" in told for name, text in COMMANDS.items())
+
+
+@pytest.mark.parametrize(("theme", "dark"), [("dark", True), ("light", False)])
+async def test_the_theme_that_is_set_is_shown(theme: str, dark: bool, talk: Path, show: Any) -> None:
+    """Issue 4."""
+    async with show(talk, theme=theme) as on:
+        assert on.app.current_theme.dark is dark
+
+
+async def test_page_up_at_the_top_brings_what_is_older(chain: Any, show: Any) -> None:
+    """Issue 4: the newest entries are there at first, their end in view."""
+    async with show(chain(90)) as on:
+        assert "turn 090" in on.text
+        await on.press("pageup")
+        assert "turn 090" not in on.text
+        await on.press("pagedown")
+        assert "turn 090" in on.text
+        for first in (31, 1):
+            on.conversation.scroll_home(animate=False)
+            await on.pilot.pause()
+            assert f"turn {first:03}" in on.text
+            assert ("earlier entries" in on.text) is (first > 1)
+            await on.press("pageup")
+        assert "turn 001" in on.text
+
+
+async def test_what_is_coming_stays_when_older_entries_are_brought(chain: Any, show: Any, script: Any) -> None:
+    """Issue 4: an answer is shown as it comes."""
+    answers = script("so far", None)
+    async with show(chain(100), answers=answers) as on:
+        await on.send("go on")
+        await on.until(answers.waits.is_set)
+        on.conversation.scroll_home(animate=False)
+        await on.press("pageup")
+        on.conversation.scroll_end(animate=False)
+        await on.pilot.pause()
+        assert "so far" in on.text
+
+
+async def test_the_status_line_fits_a_terminal_that_changed(talk: Path, show: Any) -> None:
+    """Issue 4: widths from 20 columns up."""
+    async with show(talk, width=30) as on:
+        assert on.status.endswith("…")
+        await on.pilot.resize_terminal(120, 30)
+        await on.pilot.pause()
+        assert on.status.endswith("F1 help")

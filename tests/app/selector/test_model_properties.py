@@ -1,0 +1,219 @@
+"""What holds for the model of any tree, whatever is done with it: a state machine against the rules read literally."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from wcwidth import wcswidth
+
+from sessiontree.app.selector.tree_model import TreeModel
+from sessiontree.app.tree_filter import FilterMode
+from sessiontree.app.tree_rows import render_row
+
+SETTINGS = ("label", "custom", "model_change", "thinking_level_change")
+KINDS = [
+    *(("message", role) for role in ("user", "assistant", "toolResult", "bashExecution")),
+    *((name, None) for name in (*SETTINGS, "compaction", "custom_message", "mode_change")),
+]
+WORDS = ("red", "green", "blue", "漢字")
+
+
+@dataclass
+class Shape:
+    type: str
+    role: str | None
+
+
+@dataclass
+class Tree:
+    """A source, and what its rows have to be by the rules, each worked out anew from the entries."""
+
+    leaf_id: str | None = None
+    root_ids: list[str] = field(default_factory=list)
+    children: dict[str, list[str]] = field(default_factory=dict)
+    parent: dict[str, str | None] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
+
+    def ordered_child_ids(self, entry_id: str) -> list[str]:
+        return self.children.get(entry_id, [])
+
+    def shape(self, entry_id: str) -> Shape:
+        return self.shapes[entry_id]
+
+    def upwards(self, entry_id: str | None) -> list[str]:
+        found = []
+        while entry_id is not None:
+            found.append(entry_id)
+            entry_id = self.parent[entry_id]
+        return found
+
+    def passes(self, mode: FilterMode, entry_id: str) -> bool:
+        """U-50..U-55 as settled."""
+        shape = self.shapes[entry_id]
+        if mode is not FilterMode.ALL and entry_id in self.silent and entry_id != self.leaf_id:
+            return False
+        return {
+            FilterMode.DEFAULT: shape.type not in SETTINGS,
+            FilterMode.NO_TOOLS: shape.type not in SETTINGS and shape.role != "toolResult",
+            FilterMode.USER_ONLY: shape.role == "user",
+            FilterMode.LABELED_ONLY: entry_id in self.labels,
+            FilterMode.ALL: True,
+        }[mode]
+
+    def shown(self, mode: FilterMode, query: str) -> list[str]:
+        """U-11, U-58: depth-first, what contains the leaf first; every word of the query in label or text."""
+        path = set(self.upwards(self.leaf_id))
+
+        def below(siblings: list[str]) -> list[str]:
+            ordered = sorted(siblings, key=lambda one: one not in path)
+            return [found for one in ordered for found in [one, *below(self.ordered_child_ids(one))]]
+
+        def is_found(entry_id: str) -> bool:
+            return all(word in f"{self.labels.get(entry_id)} {self.texts[entry_id]}" for word in query.split())
+
+        return [one for one in below(self.root_ids) if self.passes(mode, one) and is_found(one)]
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    tree = Tree()
+    ids = list(string.ascii_lowercase[: draw(st.integers(0, 14))])
+    for number, entry_id in enumerate(ids):
+        above = draw(st.integers(-1, number - 1) | st.integers(max(-1, number - 2), number - 1))
+        tree.parent[entry_id] = None if above < 0 else ids[above]
+        siblings = tree.root_ids if above < 0 else tree.children.setdefault(ids[above], [])
+        siblings.append(entry_id)
+        tree.shapes[entry_id] = Shape(*draw(st.sampled_from(KINDS)))
+        tree.texts[entry_id] = " ".join(draw(st.lists(st.sampled_from(WORDS), max_size=3)))
+        if tree.shapes[entry_id].role == "assistant" and draw(st.booleans()):
+            tree.silent.add(entry_id)
+    if ids:
+        tree.leaf_id = draw(st.none() | st.sampled_from([*ids, ids[-1]]))
+        tree.labels = draw(st.dictionaries(st.sampled_from(ids), st.sampled_from(WORDS), max_size=3))
+    return tree
+
+
+steps = st.lists(
+    st.tuples(st.just("set_mode"), st.sampled_from(FilterMode))
+    | st.tuples(st.just("set_query"), st.sampled_from(["", "", "red", "red green", "漢", "nowhere"]))
+    | st.tuples(st.just("select_row"), st.integers(-1, 14))
+    | st.tuples(st.just("move"), st.integers(-3, 3))
+    | st.tuples(st.just("move_to_turn"), st.sampled_from([-1, 1])),
+    max_size=12,
+)
+
+
+def model_of(tree: Tree) -> TreeModel:
+    model = TreeModel(tree)
+    for entry_id, text in tree.texts.items():
+        model.take(entry_id, text, text, silent=entry_id in tree.silent)
+    model.refresh()
+    return model
+
+
+def kept(tree: Tree, shown: list[str], selected: str | None) -> str | None:
+    """U-5B, U-5C: the selection, or its nearest ancestor that is shown, or the last row."""
+    return next((one for one in tree.upwards(selected) if one in shown), shown[-1] if shown else selected)
+
+
+@settings(max_examples=200)
+@given(trees(), steps)
+def test_rows_and_selection_follow_the_rules_through_every_step(tree: Tree, steps: list[tuple[str, Any]]) -> None:
+    """U-10, U-50..U-5C, U-60, U-67: each visible entry once, in order; the selection kept, moved, clamped."""
+    model = model_of(tree)
+    shown = tree.shown(FilterMode.DEFAULT, "")
+    # A silent turn is a row until it was read: only then its ancestor is selected.
+    unread = [one for one in tree.shown(FilterMode.ALL, "") if tree.shapes[one].type not in SETTINGS]
+    selected = kept(tree, shown, kept(tree, unread, tree.leaf_id))
+    mode, query = FilterMode.DEFAULT, ""
+    for name, value in [("move", 0), *steps]:
+        getattr(model, name)(value)
+        if name in ("set_mode", "set_query"):
+            mode, query = (value, query) if name == "set_mode" else (mode, value)
+            shown = tree.shown(mode, query)
+            selected = kept(tree, shown, selected)
+        elif shown:
+            row = shown.index(selected or "")
+            if name == "move":
+                row = (row + value) % len(shown)
+            elif name == "select_row":
+                row = min(max(value, 0), len(shown) - 1)
+            else:
+                turns = [n for n, one in enumerate(shown) if tree.shapes[one].role in ("user", "assistant")]
+                beyond = [n for n in turns if (n - row) * value > 0]
+                row = min(beyond, key=lambda n: abs(n - row), default=row)
+            selected = shown[row]
+        assert model.rows.ids == shown
+        assert model.passed_filter == len(tree.shown(mode, ""))
+        assert model.selected_id == (selected if shown else None)
+        assert model.row == (shown.index(selected or "") if shown else -1)
+        assert [model.text_of(row) for row in range(len(shown))] == [tree.texts[one] for one in shown]
+
+
+@given(trees(), st.sampled_from(FilterMode))
+def test_the_marked_rows_are_the_shown_part_of_the_active_path(tree: Tree, mode: FilterMode) -> None:
+    """U-14, U-30, U-31."""
+    model = model_of(tree)
+    model.set_mode(mode)
+    path = tree.upwards(tree.leaf_id)[::-1]
+    assert model.rows.ids[: model.rows.active] == [one for one in path if one in model.rows.ids]
+
+
+@given(trees(), st.sampled_from(FilterMode), st.integers(1, 60))
+def test_depth_and_connectors_fit_together_and_no_row_is_wider(tree: Tree, mode: FilterMode, width: int) -> None:
+    """U-20..U-26 on the visible rows."""
+    model = model_of(tree)
+    model.set_mode(mode)
+    rows = model.rows
+    roots = rows.parents.count(-1)
+    for row, above in enumerate(rows.parents):
+        siblings = [other for other, parent in enumerate(rows.parents) if parent == above]
+        branches = above >= 0 and len(siblings) > 1
+        deeper = branches or (roots > 1 and above >= 0 and rows.parents[above] < 0)
+        assert rows.indents[row] == (rows.indents[above] + deeper if above >= 0 else 0)
+        assert rows.connectors[row] == (("└─ " if row == siblings[-1] else "├─ ") if branches else "")
+        label = model.labels.get(rows.ids[row])
+        assert wcswidth(render_row(rows, row, model.text_of(row) or "", label, width=width)) <= width
+
+
+@given(trees(), st.data())
+def test_folding_hides_exactly_what_hangs_below_and_unfolding_brings_it_back(tree: Tree, data: st.DataObject) -> None:
+    model = model_of(tree)
+    model.set_mode(FilterMode.ALL)
+    before = model.rows
+    if not before.ids:
+        return
+    start = data.draw(st.integers(0, len(before.ids) - 1))
+    model.select_row(start)
+    folded = model.selected_id
+    model.fold_or_go_up()
+    if model.selected_id != folded or len(model.rows.ids) == len(before.ids):
+        assert model.rows == before
+        assert model.selected_id in tree.upwards(folded)
+        return
+    assert model.rows.ids == [one for one in before.ids if one == folded or folded not in tree.upwards(one)]
+    assert model.is_folded(model.row)
+    model.unfold_or_go_down()
+    assert (model.rows, model.selected_id) == (before, folded)
+
+
+@given(trees())
+def test_what_stands_for_the_leaf_is_separated_from_it_by_settings_only(tree: Tree) -> None:
+    """U-70 as settled, for every row and filter."""
+    model = model_of(tree)
+    for mode in FilterMode:
+        model.set_mode(mode)
+        path = tree.upwards(tree.leaf_id)
+        nearest = next((one for one in path if one in model.rows.ids), None)
+        passed = path[: path.index(nearest)] if nearest else []
+        harmless = all(tree.shapes[one].type in SETTINGS for one in passed)
+        for row, entry_id in enumerate(model.rows.ids):
+            model.select_row(row)
+            assert model.stands_for_leaf() is (entry_id == nearest and harmless)

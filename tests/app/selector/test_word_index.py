@@ -1,0 +1,64 @@
+"""A search through the words of all rows finds what a search through each row finds (settled U-58, U-59)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessiontree.app.selector.word_index import WordIndex
+from sessiontree.app.tree_search import fold, matches, query_tokens
+
+# Few letters, so that tokens are found in order within a word, over words and not at all; and any text.
+texts = (
+    st.text("abcde \t\u3000", max_size=30)
+    | st.text("ＡaÁ\u0301ßﾕ漢字İ. \x1f\u2028", max_size=12)
+    | st.text(max_size=20)
+)
+queries = (
+    st.text("abcde ", min_size=1, max_size=9)
+    | st.text("aAáßSsユ漢字i. ", min_size=1, max_size=6)
+    | st.text(max_size=5)
+)
+
+
+def index_of(rows: list[str]) -> WordIndex:
+    index = WordIndex()
+    for row in reversed(range(len(rows))):
+        index.add(row, fold(rows[row]))
+    return index
+
+
+@given(st.lists(texts, max_size=8), queries)
+def test_the_index_finds_the_rows_that_match(rows: list[str], query: str) -> None:
+    """U-58, U-59: for every text and every query that is not blank."""
+    tokens = query_tokens(query)
+    if tokens:
+        expected = {row for row, text in enumerate(rows) if matches(tokens, fold(text))}
+        assert index_of(rows).find_all(tokens) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("context", {0, 1}),
+        ("ctx", {0, 1}),
+        ("cxt", set()),
+        ("the", {0, 2}),
+        ("the context", {0}),
+        ("context the", {0}),
+        ("tc", set()),
+        ("x", {0, 1}),
+        ("context nowhere", set()),
+        ("nowhere at all", set()),
+    ],
+)
+def test_a_word_is_found_by_a_part_or_with_letters_left_out(query: str, rows: set[int]) -> None:
+    """U-59, X-156: every word, never over the end of one."""
+    index = index_of(["the context", "context, context", "the rest"])
+    assert index.find_all(query_tokens(query)) == rows
+
+
+def test_nothing_is_asked_and_nothing_is_there() -> None:
+    """No token finds no row: what a blank query shows is not the index's to say."""
+    assert index_of(["text"]).find_all([]) == WordIndex().find_all(["text"]) == set()
