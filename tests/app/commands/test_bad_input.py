@@ -38,7 +38,7 @@ READING = FILE_COMMANDS.keys() - {*WRITING, "fork", "branch"}
 
 
 def test_every_command_that_takes_a_file_is_tried_here() -> None:
-    assert {*FILE_COMMANDS, "list"} == set(main.commands)
+    assert {*FILE_COMMANDS, "list", "config", "ui"} == set(main.commands)
 
 
 @pytest.mark.parametrize("command", FILE_COMMANDS)
