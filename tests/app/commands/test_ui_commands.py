@@ -53,10 +53,10 @@ def test_what_cannot_be_shown_is_one_line(
 def test_without_its_extra_the_terminal_interface_says_what_to_install(
     refuse: Callable[..., str], talk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("sessiontree.app.host")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "textual", None)
-    monkeypatch.setitem(sys.modules, "textual.app", None)
+    def absent(name: str, package: str) -> None:
+        raise ModuleNotFoundError("No module named 'textual'", name="textual")
+
+    monkeypatch.setattr("sessiontree.app.ui_extra.import_module", absent)
     assert "pip install 'sessiontree[tui]'" in refuse("ui", talk)
 
 
