@@ -43,7 +43,9 @@ class Opened(NamedTuple):
         return [line.rstrip() for line in self.lines[region.y : region.bottom]]
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
         await self._done()
 
     async def resize(self, width: int, height: int) -> None:
@@ -52,7 +54,7 @@ class Opened(NamedTuple):
 
     async def _done(self) -> None:
         """A message leads to others: each pause takes those there are."""
-        for _ in range(4):
+        for _ in range(2):
             await self.pilot.pause()
 
 

@@ -206,7 +206,9 @@ class Opened:
 
     async def press(self, *keys: str) -> None:
         """Return when the keys have done what they do: a message leads to others, each pause takes those there are."""
-        await self.pilot.press(*keys)
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
         await self._done()
 
     async def resize(self, width: int, height: int) -> None:
@@ -214,7 +216,7 @@ class Opened:
         await self._done()
 
     async def _done(self) -> None:
-        for _ in range(4):
+        for _ in range(2):
             await self.pilot.pause()
 
     async def type(self, text: str) -> None:

@@ -190,6 +190,18 @@ def test_without_textual_it_says_what_to_install_in_one_line(
     assert subprocess.run([PROGRAM, "tree", talk], env={"PYTHONPATH": str(tmp_path)}, capture_output=True).stdout
 
 
+def test_without_textual_nothing_is_opened(
+    talk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same in this process."""
+    monkeypatch.delitem(sys.modules, "sessiontree.app.selector.tree_app")
+    monkeypatch.setitem(sys.modules, "textual.app", None)
+    monkeypatch.setattr("sessiontree.app.tree_command.opened_to_write", None)
+    with terminals(monkeypatch), pytest.raises(SystemExit) as ended:
+        main.main(["tree", "-i", str(talk)])
+    assert (ended.value.code, "sessiontree[tui]" in capsys.readouterr().err) == (2, True)
+
+
 def test_another_module_that_is_not_there_is_an_error_of_ours() -> None:
     with pytest.raises(ModuleNotFoundError):
         needed_ui(".selector.no_such_module", "choose_entry")
@@ -212,7 +224,8 @@ def interact(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     def interact(*args: str | Path, keys: str = "enter") -> Ended:
         async def press(pilot: Pilot[object]) -> None:
             await pilot.app.workers.wait_for_complete()
-            await pilot.press(*keys.split())
+            for key in keys.split():
+                await pilot.press(key)
 
         monkeypatch.setattr(TreeApp, "run_async", lambda app: run_async(app, headless=True, auto_pilot=press))
         with terminals(monkeypatch), pytest.raises(SystemExit) as ended:

@@ -55,6 +55,18 @@ async def test_the_rows_are_those_that_are_printed(mode: FilterMode, talk: Path)
             assert (list(shown(model)), shown(model)) == (list(expected), expected)
 
 
+async def test_a_search_looks_in_more_than_a_row_shows(write: Write) -> None:
+    """U-5A as settled: the whole of a long text, and a compaction's summary."""
+    long = {"id": "u1", "message": {"role": "user", "content": "x " * 300 + "needle"}}
+    compaction = {"id": "k1", "type": "compaction", "summary": "chose a hashtable", "tokensBefore": 5000}
+    async with await SessionManager.open(write(long, compaction)) as session:
+        model = await read_all(session)
+        for query, found in (("needle", ["u1"]), ("hashtable", ["k1"])):
+            model.set_query(query)
+            assert list(shown(model)) == list(await printed(session, FilterMode.DEFAULT, query)) == found
+            assert query not in (model.text_of(0) or "")
+
+
 @pytest.mark.xfail(strict=True, reason="take() folds the label as it is, `tree` folds it cleaned")
 async def test_a_label_is_searched_as_it_is_shown(write: Write) -> None:
     """U-5A, case 67."""

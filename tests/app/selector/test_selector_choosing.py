@@ -65,5 +65,6 @@ async def test_the_selector_alone_takes_a_filter_and_a_query_and_records_labels(
         app = TreeApp(session, FilterMode.USER_ONLY, "tests")
         async with app.run_test() as pilot:
             await app.workers.wait_for_complete()
-            await pilot.press("escape", "L", "x", "enter", "enter")
+            for key in ("escape", "L", "x", "enter", "enter"):
+                await pilot.press(key)
         assert (app.return_value, session.labels["u1"]) == ("u1", "x")

@@ -19,7 +19,7 @@ SHOWN = {
     "tree": [],
     "search": [*"the"],
     "folded": ["end", "ctrl+left", "ctrl+left"],
-    "all-hidden": ["ctrl+o", "alt+l", "up"],
+    "nothing-found": [*"nowhere"],
     "label": ["home", "L", *"start"],
 }
 
@@ -30,7 +30,7 @@ def said(entry_id: str, role: str, text: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def tour(write: Callable[..., Path]) -> Path:
-    """A session with something of everything; the leaf is `u4`."""
+    """A session with something of everything; the leaf is the label entry below `a5`."""
     long = "rewrite the parser so that it reads a line at a time, and keep the old one beside it until the tests agree"
     call = {"type": "toolCall", "id": "t1", "name": "read", "arguments": {"path": "/src/parser.py", "limit": 80}}
     made = {"role": "assistant", "content": [call], "stopReason": "toolUse"}
@@ -50,6 +50,7 @@ def tour(write: Callable[..., Path]) -> Path:
         said("u4", "user", "thanks"),
         said("u5", "user", "and the docs?", parentId="u3"),
         said("a5", "assistant", "Written."),
+        {"id": "l1", "type": "label", "targetId": "u3", "label": "the question that took a whole afternoon"},
         id="tour-of-the-selector",
     )
 
