@@ -40,6 +40,11 @@ def clean_lines(text: str) -> list[str]:
     return [clean(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
 
 
+def clean_text(text: str) -> str:
+    """Return `text` as its clean lines, joined by line feeds."""
+    return "\n".join(clean_lines(text))
+
+
 def cell_width(text: str) -> int:
     """Return the cells that clean `text` takes: East Asian wide 2, combining 0, a joined emoji 2."""
     if _SIMPLE.fullmatch(text):

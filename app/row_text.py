@@ -18,7 +18,7 @@ from ..eventstore.entries import (
     SessionEntry,
     ThinkingLevelChangeEntry,
 )
-from ..projections.content_blocks import content_blocks, text_field
+from ..projections.content_blocks import text_field, texts_of
 from .cells import CONTROLS, clean, head
 from .tool_call_text import ToolCall, tool_call_text
 
@@ -101,7 +101,7 @@ def _compaction_text(tokens: float | None) -> str:
 
 
 def _content_text(content: object) -> str:
-    return "".join(text_field(block, "text") for block in content_blocks(content) if block.get("type") == "text")
+    return "".join(texts_of(content))
 
 
 def _cut(text: str, limit: int | None) -> str:

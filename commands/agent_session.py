@@ -43,7 +43,7 @@ class AgentSession:
         self.model = model
         self.hooks = hooks if hooks is not None else Hooks()
         self.settings = settings if settings is not None else AgentSettings()
-        self._auto_compactor = AutoCompaction(self)
+        self._auto_compaction = AutoCompaction(self)
         self._append_hooks = AppendHooks(session, self.hooks)
         self._context: tuple[_Position, SessionContext] | None = None
 
@@ -125,7 +125,7 @@ class AgentSession:
         Returns None where nothing was due; a failure is told in the result, and not raised. Raises
         `SessionBusyError`, and `AbortError` before it is decided.
         """
-        return await self._auto_compactor.run(before_prompt, signal)
+        return await self._auto_compaction.run(before_prompt, signal)
 
     def abort_compaction(self) -> None:
         """Abort the compaction that runs, if one does, manual or automatic (K-76)."""

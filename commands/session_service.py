@@ -125,7 +125,7 @@ class SessionService:
         task = self._opening.get(file)
         if task is None:
             task = self._opening[file] = asyncio.get_running_loop().create_task(self._opened(path, file))
-            task.add_done_callback(_look_at)
+            task.add_done_callback(_mark_seen)
         waiting = asyncio.shield(task)
         return await (waiting if signal is None else signal.run(waiting))
 
@@ -201,7 +201,7 @@ class SessionService:
                     del self._closing[file]
 
         task = self._closing[file] = asyncio.get_running_loop().create_task(close())
-        task.add_done_callback(_look_at)
+        task.add_done_callback(_mark_seen)
 
     async def _shut_down(self) -> None:
         if self._sweep is not None:
@@ -220,7 +220,7 @@ class SessionService:
             raise failures[0]
 
 
-def _look_at(task: asyncio.Task[Any]) -> None:
-    """Who waits for a task raises its error; where nobody does, it is told in the log."""
+def _mark_seen(task: asyncio.Task[Any]) -> None:
+    """Mark a task's error as seen: who waits for the task raises it, and asyncio is not to report it again."""
     if not task.cancelled():
         task.exception()

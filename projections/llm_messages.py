@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .content_blocks import content_blocks, text_field
+from .content_blocks import blocks_of, content_blocks, text_field, texts_of
 from .sendable import sendable_copy
 
 BRANCH_SUMMARY_INTRO = (
@@ -60,9 +60,7 @@ def _passed(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _tool_result(message: dict[str, Any]) -> list[dict[str, Any]]:
     if message.get("prunedAt") is not None:
-        text = "".join(
-            text_field(b, "text") for b in content_blocks(message.get("content")) if b.get("type") == "text"
-        )
+        text = "".join(texts_of(message.get("content")))
         message["content"] = [_text_block(text or PRUNED_RESULT)]
     return _passed(message)
 
@@ -76,7 +74,7 @@ def _branch_summary(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _compaction_summary(message: dict[str, Any]) -> list[dict[str, Any]]:
     text = _summary_text(COMPACTION_SUMMARY_INTRO, text_field(message, "summary"))
-    images = [block for block in content_blocks(message.get("images")) if block.get("type") == "image"]
+    images = blocks_of(message.get("images"), "image")
     return [_made("user", message, [_text_block(text), *images])]
 
 

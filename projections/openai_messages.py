@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .content_blocks import IMAGE_NOT_SENT, Image, content_blocks, text_and_images
+from .content_blocks import IMAGE_NOT_SENT, Image, blocks_of, text_and_images
 from .llm_messages import convert_to_llm
 from .sendable import sendable_text
 from .tool_pairs import CallIds, Turn, pair_tool_calls, sendable_tool_name
@@ -60,8 +60,7 @@ def _assistant(turn: Turn, parts: list[str | Image], ids: CallIds) -> list[dict[
     calls: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
     images: list[str | Image] = []
-    blocks = [block for block in content_blocks(turn.message["content"]) if block.get("type") == "toolCall"]
-    for block, result in zip(blocks, turn.results, strict=True):
+    for block, result in zip(blocks_of(turn.message["content"], "toolCall"), turn.results, strict=True):
         call_id = ids.take(block["id"])
         function = {"name": sendable_tool_name(block["name"]), "arguments": _arguments(block.get("arguments"))}
         calls.append({"id": call_id, "type": "function", "function": function})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..eventstore.entries import CompactionEntry, MessageEntry, SessionEntry
 from ..eventstore.report import FaultKind
-from .content_blocks import content_blocks
+from .content_blocks import blocks_of
 from .tree import ROOT, Tree
 
 _STEP = 500
@@ -48,8 +48,7 @@ class PathChecks:
         if isinstance(entry, CompactionEntry):
             self._first_kept[seq] = entry.first_kept_entry_id
         elif isinstance(entry, MessageEntry) and entry.role == "assistant":
-            blocks = content_blocks(entry.message.get("content"))
-            ids = [block.get("id") for block in blocks if block.get("type") == "toolCall"]
+            ids = [block.get("id") for block in blocks_of(entry.message.get("content"), "toolCall")]
             if ids := list(dict.fromkeys(call_id for call_id in ids if isinstance(call_id, str))):
                 self._calls[seq] = ids
                 if entry.message.get("stopReason") in ("aborted", "error"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .content_blocks import content_blocks
+from .content_blocks import blocks_of, content_blocks
 
 ORPHAN_RESULT_INTRO = "Result of an earlier call of the tool {tool}; the call itself is no longer in view:"
 ORPHAN_ERROR_INTRO = "Error from an earlier call of the tool {tool}; the call itself is no longer in view:"
@@ -77,8 +77,8 @@ def drop_failed_turns(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]
         if role == "assistant":
             call_ids = [
                 block["id"]
-                for block in content_blocks(message.get("content"))
-                if block.get("type") == "toolCall" and isinstance(block.get("id"), str)
+                for block in blocks_of(message.get("content"), "toolCall")
+                if isinstance(block.get("id"), str)
             ]
             if message.get("stopReason") in _FAILED and not _is_continued(messages, index):
                 dropped_ids.update(call_ids)

@@ -14,7 +14,7 @@ from textual.widgets import Collapsible, Markdown, Static
 
 from ...eventstore.entries import BranchSummaryEntry, CompactionEntry, CustomMessageEntry, MessageEntry, SessionEntry
 from ...projections.content_blocks import blocks_of, content_blocks, text_field, texts_of
-from ..cells import clean, clean_lines
+from ..cells import clean, clean_text
 from ..row_text import row_text
 from ..tool_call_text import ToolCall, tool_call_text, tool_calls
 
@@ -88,7 +88,7 @@ class Conversation(VerticalScroll, can_focus=False):
 
     async def show_answer(self, text: str) -> None:
         """Show an answer as far as it has come; `end_answer` takes it away."""
-        shown = "\n".join(clean_lines(text))
+        shown = clean_text(text)
         if self._answer is None:
             self._answer = Static(shown, markup=False)
             await self.mount(self._answer)
@@ -110,7 +110,7 @@ class Conversation(VerticalScroll, can_focus=False):
             yield Static(f"── {what} ──", classes="divider")
             yield Collapsible(Markdown(_safe_markdown(entry.summary)), title="summary", collapsed=True)
         elif isinstance(entry, CustomMessageEntry):
-            yield Static(_safe("".join(texts_of(entry.content))), markup=False, classes="quiet")
+            yield Static(clean_text("".join(texts_of(entry.content))), markup=False, classes="quiet")
         else:
             yield Static(row_text(entry, self._calls), markup=False, classes="quiet")
 
@@ -119,17 +119,17 @@ class Conversation(VerticalScroll, can_focus=False):
         if role == "user":
             images = len(blocks_of(content, "image"))
             more = f"\n({images} images)" if images else ""
-            yield Static(_safe("".join(texts_of(content))) + more, markup=False, classes="user")
+            yield Static(clean_text("".join(texts_of(content))) + more, markup=False, classes="user")
         elif role == "assistant":
             yield from self._assistant_widgets(content_blocks(content))
             if error := text_field(message, "errorMessage"):
-                yield Static(_safe(error), markup=False, classes="error")
+                yield Static(clean_text(error), markup=False, classes="error")
             elif message.get("stopReason") == "aborted":
                 yield Static("(aborted)", classes="quiet")
         elif role == "toolResult":
             call = self._calls.get(text_field(message, "toolCallId"))
             title = tool_call_text(call, home=expanduser("~")) if call is not None else "[tool]"
-            text = _safe("".join(texts_of(content)))[:_LONGEST_RESULT]
+            text = clean_text("".join(texts_of(content)))[:_LONGEST_RESULT]
             mark = "✗ " if message.get("isError") else ""
             yield Collapsible(
                 Static(text, markup=False), title=mark + clean(title).replace("[", "\\["), collapsed=True
@@ -140,17 +140,16 @@ class Conversation(VerticalScroll, can_focus=False):
 
     def _assistant_widgets(self, blocks: list[dict[str, Any]]) -> Iterator[Widget]:
         for block in blocks:
-            if block.get("type") == "text" and (text := _safe(text_field(block, "text")).strip()):
+            if block.get("type") == "text" and (text := clean_text(text_field(block, "text")).strip()):
                 yield Markdown(_safe_markdown(text))
-            elif block.get("type") == "thinking" and (text := _safe(text_field(block, "thinking")).strip()):
+            elif block.get("type") == "thinking" and (text := clean_text(text_field(block, "thinking")).strip()):
                 yield Collapsible(Static(text, markup=False, classes="quiet"), title="thinking", collapsed=True)
 
 
 def _safe_markdown(text: str) -> str:
-    """The same, and without the entities that Markdown would make such characters of."""
-    return _ENTITY.sub(lambda found: found[0] if clean(unescape(found[0])) == unescape(found[0]) else "", _safe(text))
+    """Return clean text, also without the entities of which Markdown would make what is not clean."""
 
+    def kept(entity: re.Match[str]) -> str:
+        return entity[0] if clean(unescape(entity[0])) == unescape(entity[0]) else ""
 
-def _safe(text: str) -> str:
-    """Return text without what a terminal obeys, its lines kept."""
-    return "\n".join(clean_lines(text))
+    return _ENTITY.sub(kept, clean_text(text))

@@ -6,13 +6,9 @@ from textual import events
 from textual.message import Message
 from textual.widgets import TextArea
 
-from ..cells import clean, clean_lines
+from ..cells import clean, clean_text
 
 _APP_KEYS = {"pageup": "app.page(-1)", "pagedown": "app.page(1)", "ctrl+c": "app.interrupt"}
-
-
-def _safe(text: str) -> str:
-    return "\n".join(clean_lines(text))
 
 
 class PromptEditor(TextArea):
@@ -65,10 +61,10 @@ class PromptEditor(TextArea):
             await super()._on_key(event)
 
     async def _on_paste(self, event: events.Paste) -> None:
-        await super()._on_paste(events.Paste(_safe(event.text)))
+        await super()._on_paste(events.Paste(clean_text(event.text)))
         event.prevent_default()
 
     def prefill(self, text: str) -> None:
         """Put a text there, without what a terminal obeys, the cursor behind it."""
-        self.text = _safe(text)
+        self.text = clean_text(text)
         self.move_cursor(self.document.end)

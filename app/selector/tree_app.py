@@ -22,7 +22,6 @@ class TreeApp(App[str]):
 
     def on_mount(self) -> None:
         """Show the selector."""
-        self.theme = "textual-ansi" if self.ansi_color else self.theme
         selector = TreeSelector(self._session, self._session.append_label_change, mode=self._mode, query=self._query)
         self.push_screen(selector, self._chosen)
 

@@ -54,7 +54,8 @@ def test_what_is_printed_is_a_settings_file_that_changes_nothing(
 
 def test_the_defaults_are_printed_whatever_is_set(run: Run, settings_file: Callable[[bytes], Path]) -> None:
     settings_file(b"theme = 'dark'\n")
-    assert tomllib.loads(run("config").out)["theme"] == "auto"
+    printed = tomllib.loads(run("config").out)
+    assert (printed["theme"], printed["double_escape_action"]) == ("auto", "branch")
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,11 @@ def test_in_a_terminal_the_conversation_follows_the_picker(talk: Path, on_termin
     terminal.press(b"\x03")
     assert terminal.end() == 0
     assert (terminal.is_restored, talk.read_bytes()) == (True, before)
+
+
+def test_in_a_terminal_whoever_leaves_the_picker_is_done(tmp_path: Path, on_terminal: Callable[..., Any]) -> None:
+    """Issue 4: also where there is no session to pick."""
+    terminal = on_terminal("ui", "--sessions-dir", tmp_path)
+    terminal.wait_for("0 of 0 sessions")
+    terminal.press(b"\x1b")
+    assert (terminal.end(), terminal.is_restored) == (0, True)

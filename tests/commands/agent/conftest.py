@@ -1,16 +1,22 @@
-"""What the tests of the agent's flows share: summarizers that record what they are asked, or wait to be released."""
+"""What the tests of the agent's flows share: summarizers, conversations, and the ways to stop a flow."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sessiontree import AbortSignal, SessionManager, SummaryRequest, SummaryResult
+from sessiontree import AbortController, AbortSignal, Hooks, SessionManager, SummaryRequest, SummaryResult
 
 Answer = str | SummaryResult | Exception
+Stop = Callable[[AbortController, "asyncio.Task[Any]"], object]
+Make = Callable[..., Awaitable[SessionManager]]
+Say = Callable[..., Awaitable[None]]
 
 
 class Recording:
@@ -66,6 +72,31 @@ class Blocked(Recording):
             self.ended.set()
 
 
+class Slow:
+    """Takes a few turns, and one to end when it is cancelled; `running` have not ended, `most` ran at once."""
+
+    running = most = 0
+
+    async def summarize(self, request: SummaryRequest, *, signal: AbortSignal) -> str:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            for _ in range(2):
+                await asyncio.sleep(0)
+        finally:
+            try:
+                await asyncio.sleep(0)
+            finally:
+                self.running -= 1
+        return request.purpose
+
+
+@pytest.fixture
+def slow() -> Callable[[], Any]:
+    """Makes slow summarizers."""
+    return Slow
+
+
 @pytest.fixture
 def recording() -> Callable[..., Any]:
     """Makes recording summarizers: `recording()`, `recording("text")`, `recording(SummaryResult(…), Error(…))`."""
@@ -101,3 +132,92 @@ def say() -> Callable[..., Awaitable[None]]:
             await session.append_message(message, entry_id=entry_id)
 
     return say
+
+
+@pytest.fixture(params=["file", "memory"])
+async def conversation(request: pytest.FixtureRequest, make_file: Make, say: Say, tmp_path: Path) -> Make:
+    """Makes sessions of the same messages; a file was just opened, so that its lock is still to be taken."""
+    first, numbers = await make_file(), count()
+
+    async def conversation(*ids: str) -> SessionManager:
+        if request.param == "memory":
+            session = SessionManager.in_memory()
+            await say(session, *ids)
+            return session
+        if not first.entry_count:
+            await say(first, *ids)
+        copy = tmp_path / f"{next(numbers)}.jsonl"
+        copy.write_bytes(Path(str(first.session_file)).read_bytes())
+        return await SessionManager.open(copy)
+
+    return conversation
+
+
+def cancel_twice(controller: AbortController, task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    asyncio.get_running_loop().call_soon(task.cancel)
+
+
+STOPS: dict[str, Stop] = {
+    "signal": lambda controller, task: controller.abort("enough"),
+    "cancel": lambda controller, task: task.cancel(),
+    "cancel twice": cancel_twice,
+}
+
+
+@pytest.fixture(params=STOPS)
+def way(request: pytest.FixtureRequest) -> str:
+    """The name of a way to stop a flow."""
+    return str(request.param)
+
+
+@pytest.fixture
+def stop(way: str) -> Stop:
+    """Stops a flow that way."""
+    return STOPS[way]
+
+
+class Stopping:
+    """Stops a flow on a session; `in_time` if its leaf had not moved by then, None if it was not called."""
+
+    in_time: bool | None = None
+
+    def __init__(self, stop: Stop, session: SessionManager) -> None:
+        self._stop = stop
+        self._session = session
+        self._leaf_id = session.leaf_id
+        self._controller = AbortController()
+        self.signal = self._controller.signal
+
+    def __call__(self, task: asyncio.Task[Any]) -> None:
+        self.in_time = self._session.leaf_id == self._leaf_id
+        self._stop(self._controller, task)
+
+
+@pytest.fixture
+def stopping(stop: Stop) -> Callable[[SessionManager], Any]:
+    """Makes what stops a flow on a session that way, and sees whether that was in time."""
+    return partial(Stopping, stop)
+
+
+@pytest.fixture
+def hooks_that_note() -> Callable[[str, list[Any]], Hooks]:
+    """Makes hooks with a plain and a slow handler before and after; the latter note what they are told."""
+
+    def hooks_that_note(flow: str, told: list[Any]) -> Hooks:
+        hooks = Hooks()
+
+        async def slow_before(event: Any) -> None:
+            await asyncio.sleep(0)
+
+        async def slow_after(event: Any) -> None:
+            await asyncio.sleep(0)
+            told.append(event)
+
+        hooks.on(f"session_before_{flow}", lambda event: None)
+        hooks.on(f"session_before_{flow}", slow_before)
+        hooks.on(f"session_{flow}", told.append)
+        hooks.on(f"session_{flow}", slow_after)
+        return hooks
+
+    return hooks_that_note

@@ -22,36 +22,6 @@ Walk = Callable[..., Awaitable[tuple[Any, bool]]]
 Stop = Callable[[AbortController, "asyncio.Task[Any]"], object]
 
 
-def cancel_twice(controller: AbortController, task: asyncio.Task[Any]) -> None:
-    task.cancel()
-    asyncio.get_running_loop().call_soon(task.cancel)
-
-
-STOPS: dict[str, Stop] = {
-    "signal": lambda controller, task: controller.abort("enough"),
-    "cancel": lambda controller, task: task.cancel(),
-    "cancel twice": cancel_twice,
-}
-
-
-def hooks_that_note(told: list[Any]) -> Hooks:
-    """A plain and a slow handler before and after; the latter note what they are told."""
-    hooks = Hooks()
-
-    async def slow_before(event: Any) -> None:
-        await asyncio.sleep(0)
-
-    async def slow_after(event: Any) -> None:
-        await asyncio.sleep(0)
-        told.append(event)
-
-    hooks.on("session_before_branch", lambda event: None)
-    hooks.on("session_before_branch", slow_before)
-    hooks.on("session_branch", told.append)
-    hooks.on("session_branch", slow_after)
-    return hooks
-
-
 async def turns(number: int = 3) -> None:
     for _ in range(number):
         await asyncio.sleep(0)
@@ -81,10 +51,16 @@ def slow_opening(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("slow_opening")
-@pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize(("entry_id", "kept"), [("u1", []), ("u2", ["u1", "a1"])], ids=["root", "other"])
 async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
-    make: Make, say: Say, walk: Walk, entry_id: str, kept: list[str], stop: str
+    make: Make,
+    say: Say,
+    walk: Walk,
+    hooks_that_note: Callable[..., Hooks],
+    entry_id: str,
+    kept: list[str],
+    stop: Stop,
+    way: str,
 ) -> None:
     """N-73, N-74, N-76, D8, T-69: a new file is whole, switched to and told, else there is none, not even a part."""
     seen: set[bool] = set()
@@ -93,11 +69,11 @@ async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
         await say(session, "u1", "a1", "u2", "a2")
         await session.append_label_change("a1", "mark")
         await session.get_entries()  # the file is open for reading, and stays so
-        agent = AgentSession(session, hooks=hooks_that_note(told))
+        agent = AgentSession(session, hooks=hooks_that_note("branch", told))
         session_id, path, leaf_id = session.session_id, session.session_file, session.leaf_id
         before, descriptors = files(session), open_descriptors()
         flow = agent.branch(entry_id, signal=controller.signal)
-        outcome, reached = await walk(flow, step, partial(STOPS[stop], controller))
+        outcome, reached = await walk(flow, step, partial(stop, controller))
         moved = session.session_id != session_id
         if moved:
             labels = [] if not kept else [str(session.leaf_id)]
@@ -114,7 +90,7 @@ async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
         else:
             assert (session.session_file, session.leaf_id, files(session), told) == (path, leaf_id, before, [])
             assert open_descriptors() == descriptors
-        if reached and "cancel" in stop:
+        if reached and "cancel" in way:
             assert isinstance(outcome, asyncio.CancelledError)
         elif moved:
             assert outcome == BranchResult(f"text of {entry_id}")
@@ -131,9 +107,8 @@ async def test_stopped_at_any_step_the_session_has_moved_or_nothing_has_changed(
     assert step > 6
 
 
-@pytest.mark.parametrize("stop", STOPS)
 async def test_while_the_new_file_is_made_a_branch_can_be_stopped(
-    make_file: Make, say: Say, monkeypatch: pytest.MonkeyPatch, stop: str
+    make_file: Make, say: Say, monkeypatch: pytest.MonkeyPatch, stop: Stop, way: str
 ) -> None:
     """N-74, D8: nothing is left of the file, though its copy was begun."""
     session, controller, loop = await make_file(), AbortController(), asyncio.get_running_loop()
@@ -142,21 +117,21 @@ async def test_while_the_new_file_is_made_a_branch_can_be_stopped(
     task: asyncio.Task[Any] = asyncio.ensure_future(AgentSession(session).branch("u2", signal=controller.signal))
 
     async def stop_it() -> None:
-        STOPS[stop](controller, task)
+        stop(controller, task)
 
     def make_directory(path: Path) -> None:
         asyncio.run_coroutine_threadsafe(stop_it(), loop).result(20)
 
     monkeypatch.setattr("sessiontree.eventstore.session_file.make_directory", make_directory)
-    with pytest.raises(AbortError if stop == "signal" else asyncio.CancelledError):
+    with pytest.raises(AbortError if way == "signal" else asyncio.CancelledError):
         await task
     assert files(session) == before
 
 
 @pytest.mark.parametrize("entry_id", ["u1", "u2"])
-@pytest.mark.parametrize("stop", ["cancel", "signal"])
+@pytest.mark.parametrize("way", ["cancel", "signal"], indirect=True)
 async def test_while_it_waits_for_the_appends_before_it_a_branch_can_be_stopped(
-    make_file: Make, say: Say, disk: Any, entry_id: str, stop: str
+    make_file: Make, say: Say, disk: Any, entry_id: str, stop: Stop
 ) -> None:
     """N-72, D8: at once, however long the writer takes; what was handed over is recorded where it belongs."""
     session, controller = await make_file(), AbortController()
@@ -167,7 +142,7 @@ async def test_while_it_waits_for_the_appends_before_it_a_branch_can_be_stopped(
     await disk.holds()
     task = asyncio.ensure_future(AgentSession(session).branch(entry_id, signal=controller.signal))
     await turns(20)
-    STOPS[stop](controller, task)
+    stop(controller, task)
     await turns(20)
     ended = task.done()
     disk.go_on.set()

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from sessiontree import (
-    AbortController,
     AbortError,
-    AbortSignal,
     AgentSession,
     AgentSettings,
     AutoCompactionResult,
@@ -23,14 +21,12 @@ from sessiontree import (
     Hooks,
     Model,
     SessionManager,
-    SummaryRequest,
 )
 
 Conversation = Callable[..., Awaitable[SessionManager]]
 Records = Callable[[SessionManager], list[dict[str, Any]]]
-Say = Callable[..., Awaitable[None]]
 Walk = Callable[..., Awaitable[tuple[Any, bool]]]
-Stop = Callable[[AbortController, "asyncio.Task[Any]"], object]
+Make = Callable[..., Any]
 
 MODEL = Model("acme", "m-1", 1000)
 SMALL = AgentSettings(compaction=CompactionSettings(keep_recent_tokens=1, threshold_tokens=1))
@@ -43,54 +39,6 @@ EVENTS = (
 )
 WHOLE_TURNS = ("u1", "a1", "u2")
 SPLIT_TURN = ("u1", "a1", "u2", "a2", "a3")
-
-
-def cancel_twice(controller: AbortController, task: asyncio.Task[Any]) -> None:
-    task.cancel()
-    asyncio.get_running_loop().call_soon(task.cancel)
-
-
-STOPS: dict[str, Stop] = {
-    "signal": lambda controller, task: controller.abort("enough"),
-    "cancel": lambda controller, task: task.cancel(),
-    "cancel twice": cancel_twice,
-}
-
-
-class Stopping:
-    """Stops a flow on a session in one way; `in_time` if its leaf had not moved by then, None if it was not called."""
-
-    in_time: bool | None = None
-
-    def __init__(self, way: str, session: SessionManager) -> None:
-        self._way = way
-        self._session = session
-        self._leaf_id = session.leaf_id
-        self._controller = AbortController()
-        self.signal = self._controller.signal
-
-    def __call__(self, task: asyncio.Task[Any]) -> None:
-        self.in_time = self._session.leaf_id == self._leaf_id
-        STOPS[self._way](self._controller, task)
-
-
-class Slow:
-    """Takes a few turns, and one to end when it is cancelled; `running` have not ended, `most` ran at once."""
-
-    running = most = 0
-
-    async def summarize(self, request: SummaryRequest, *, signal: AbortSignal) -> str:
-        self.running += 1
-        self.most = max(self.most, self.running)
-        try:
-            for _ in range(2):
-                await asyncio.sleep(0)
-        finally:
-            try:
-                await asyncio.sleep(0)
-            finally:
-                self.running -= 1
-        return request.purpose
 
 
 class Told(list[Any]):
@@ -109,27 +57,6 @@ class Told(list[Any]):
 
     def of(self, kind: str) -> list[Any]:
         return [event for event in self if event.type == kind]
-
-
-@pytest.fixture(params=["file", "memory"])
-async def conversation(
-    request: pytest.FixtureRequest, make_file: Conversation, say: Say, tmp_path: Path
-) -> Conversation:
-    """Makes sessions of the same messages; a file was just opened, so that its lock is still to be taken."""
-    first, numbers = await make_file(), count()
-
-    async def conversation(*ids: str) -> SessionManager:
-        if request.param == "memory":
-            session = SessionManager.in_memory()
-            await say(session, *ids)
-            return session
-        if not first.entry_count:
-            await say(first, *ids)
-        copy = tmp_path / f"{next(numbers)}.jsonl"
-        copy.write_bytes(Path(str(first.session_file)).read_bytes())
-        return await SessionManager.open(copy)
-
-    return conversation
 
 
 def state(session: SessionManager) -> tuple[Any, ...]:
@@ -155,17 +82,16 @@ async def happened(session: SessionManager, before: tuple[Any, ...], told: Told)
     return True
 
 
-@pytest.mark.parametrize("way", STOPS)
 @pytest.mark.parametrize("messages", [WHOLE_TURNS, SPLIT_TURN], ids=["whole turns", "split turn"])
 async def test_stopped_at_any_step_it_happened_as_a_whole_or_not_at_all(
-    conversation: Conversation, walk: Walk, messages: tuple[str, ...], way: str
+    conversation: Conversation, walk: Walk, slow: Make, stopping: Make, messages: tuple[str, ...], way: str
 ) -> None:
     """K-53, K-66, K-76, D8: the hooks were told then, no request of two is left, and the next call works."""
     seen: set[bool] = set()
     for step in count():
-        session, told, summarizer = await conversation(*messages), Told(), Slow()
+        session, told, summarizer = await conversation(*messages), Told(), slow()
         agent = AgentSession(session, summarizer=summarizer, hooks=told.hooks, settings=SMALL)
-        before, stop = state(session), Stopping(way, session)
+        before, stop = state(session), stopping(session)
         flow = agent.compact(signal=stop.signal)
         outcome, reached = await walk(flow, step, stop)
         assert summarizer.running == 0
@@ -190,16 +116,15 @@ async def test_stopped_at_any_step_it_happened_as_a_whole_or_not_at_all(
     assert step > 15
 
 
-@pytest.mark.parametrize("way", STOPS)
 async def test_the_end_of_an_automatic_one_is_told_wherever_it_was_stopped(
-    conversation: Conversation, walk: Walk, way: str
+    conversation: Conversation, walk: Walk, slow: Make, stopping: Make, way: str
 ) -> None:
     """K-74, K-76, D8: once to each handler, after everything else, and as a whole or not at all."""
     seen: set[bool] = set()
     for step in count():
         session, told = await conversation("u1", "a1"), Told()
-        agent = AgentSession(session, summarizer=Slow(), model=MODEL, hooks=told.hooks, settings=SMALL)
-        before, stop = state(session), Stopping(way, session)
+        agent = AgentSession(session, summarizer=slow(), model=MODEL, hooks=told.hooks, settings=SMALL)
+        before, stop = state(session), stopping(session)
         flow = agent.maybe_compact(signal=stop.signal)
         outcome, reached = await walk(flow, step, stop)
         done = await happened(session, before, told)
