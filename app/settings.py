@@ -6,14 +6,16 @@ import os
 import sys
 import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ..commands.summaries.settings import AgentSettings, BranchSummarySettings, CompactionSettings, Model
 from ..eventstore.errors import SessionTreeError
+from .summarizer_option import SummarizerChoice
 
+Tokens = Annotated[int, Meta(ge=0)]
 DEFAULTS = """\
 # sessiontree: settings of the terminal interface. What is left out has the value that stands here.
 
@@ -60,14 +62,14 @@ class BranchSummaryChoice(Struct, frozen=True, forbid_unknown_fields=True):
     """See `DEFAULTS`."""
 
     enabled: bool = False
-    reserve_tokens: int = 16_384
+    reserve_tokens: Tokens = 16_384
 
 
 class CompactionChoice(Struct, frozen=True, forbid_unknown_fields=True):
     """See `DEFAULTS`."""
 
     enabled: bool = True
-    keep_recent_tokens: int = 20_000
+    keep_recent_tokens: Tokens = 20_000
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,7 +78,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     double_escape_action: Literal["branch", "tree", "none"] = "branch"
     tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = "default"
     model: str = ""
-    context_window: int = 0
+    context_window: Tokens = 0
     theme: Literal["auto", "dark", "light"] = "auto"
     branch_summary: BranchSummaryChoice = BranchSummaryChoice()
     compaction: CompactionChoice = CompactionChoice()
@@ -124,6 +126,11 @@ def read_settings(path: Path | None = None) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(chosen, getattr(error, "strerror", None) or "is not UTF-8") from error
     try:
-        return msgspec.convert(tomllib.loads(text), Settings)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        settings = msgspec.convert(tomllib.loads(text), Settings)
+        if settings.model:
+            SummarizerChoice.of(settings.model)
+    except RecursionError as error:  # of tomllib, which has no error of its own for it
+        raise SettingsError(chosen, "is nested too deeply") from error
+    except (ValueError, msgspec.ValidationError) as error:
         raise SettingsError(chosen, str(error)) from error
+    return settings

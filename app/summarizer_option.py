@@ -26,6 +26,21 @@ class SummarizerChoice(NamedTuple):
     provider: str
     model: str = ""
 
+    @classmethod
+    def of(cls, text: str) -> SummarizerChoice:
+        """Return the choice that a text is. Raises `ValueError`."""
+        provider, colon, model = text.partition(":")
+        if provider == DIGEST and not colon:
+            return cls(DIGEST)
+        if provider in _PROVIDERS and model:
+            return cls(provider, model)
+        raise ValueError(f"{text!r} is not digest, openai:MODEL or anthropic:MODEL.")
+
+    @property
+    def text(self) -> str:
+        """The text that the choice was."""
+        return ":".join(filter(None, self))
+
     @asynccontextmanager
     async def made(self) -> AsyncIterator[Summarizer]:
         """Make the summarizer; its client takes address and key from its own environment variables.
@@ -78,24 +93,20 @@ def _no_key(provider: str, key: str) -> NoSummarizerError:
     return NoSummarizerError(f"no API key for {provider}: set {key} (to anything, for a server that asks for none)")
 
 
-def parse_choice(text: str) -> SummarizerChoice:
-    """Return the choice that a text is. Raises `click.UsageError`."""
-    provider, colon, model = utf8("--summarizer", text).partition(":")
-    if provider == DIGEST and not colon:
-        return SummarizerChoice(DIGEST)
-    if provider in _PROVIDERS and model:
-        return SummarizerChoice(provider, model)
-    raise click.BadParameter(f"{text!r} is not digest, openai:MODEL or anthropic:MODEL.")
-
-
-def _choice(ctx: click.Context, param: click.Parameter, value: str | None) -> SummarizerChoice | None:
-    return parse_choice(value) if value is not None else None
+def choice(ctx: click.Context, param: click.Parameter, value: str | None) -> SummarizerChoice | None:
+    """Return the choice of an option. Raises `click.UsageError`."""
+    if value is None:
+        return None
+    try:
+        return SummarizerChoice.of(utf8(param.opts[0], value))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 summarizer_option = click.option(
     "--summarizer",
     metavar="WHO",
-    callback=_choice,
+    callback=choice,
     help="digest (the default: no model, no network), openai:MODEL or anthropic:MODEL.",
 )
 """Gives a command `summarizer`, None where it was not said."""

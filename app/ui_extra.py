@@ -1,9 +1,9 @@
-"""What needs the extra `tui`."""
+"""What the terminal interface needs: the extra `tui`, and a terminal."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -18,3 +18,9 @@ def needed_ui(module: str, name: str) -> Any:
         raise click.UsageError(
             "this needs a terminal interface: pip install 'sessiontree[tui]'", click.get_current_context()
         ) from None
+
+
+def check_terminal(what: str, *streams: TextIO) -> None:
+    """Raises `click.UsageError` where one of the streams is no terminal, on which `what` is shown."""
+    if not all(stream.isatty() for stream in streams):
+        raise click.UsageError(f"{what} needs a terminal.", click.get_current_context())

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import ClassVar
 
 from textual import events, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
@@ -20,6 +20,7 @@ from ...eventstore.abort import AbortController, AbortSignal
 from ...eventstore.errors import AbortError, SessionTreeError
 from ..cells import clean, fit
 from ..settings import Settings
+from ..ui_app import UiApp
 from .answering import answer
 from .conversation import Conversation
 from .export import export
@@ -35,10 +36,9 @@ _DOUBLE_ESCAPE = 0.5
 _LOOK_EVERY = 0.5
 
 
-class HostApp(App[None]):
+class HostApp(UiApp[None]):
     """One session on the screen. `answers`: who answers; without, a message is appended and that is all."""
 
-    ENABLE_COMMAND_PALETTE = False
     CSS = """
     #commands { height: auto; padding: 0 1; color: $text-muted; display: none; }
     """

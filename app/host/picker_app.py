@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.app import App
-
+from ..ui_app import UiApp
 from .picker_screen import SessionPicker
 
 
-class PickerApp(App[Path]):
+class PickerApp(UiApp[Path]):
     """Ends with the file that was chosen, or None."""
-
-    ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, directory: Path) -> None:
         super().__init__()

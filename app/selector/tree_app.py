@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from textual.app import App
-
 from ...commands.session_manager import SessionManager
 from ..tree_filter import FilterMode
+from ..ui_app import UiApp
 from .tree_screen import TreeChoice, TreeSelector
 
 
-class TreeApp(App[str]):
+class TreeApp(UiApp[str]):
     """Ends with the id of the entry that was chosen, or None."""
-
-    ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, session: SessionManager, mode: FilterMode, query: str) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from sessiontree import AnthropicSummarizer, DigestSummarizer, OpenAISummarizer
 from sessiontree.app.cli import main
 from sessiontree.app.host.host_app import HostApp
 from sessiontree.app.host.model_answers import AnthropicAnswers, OpenAIAnswers
+from sessiontree.app.host.picker_screen import SessionPicker
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
@@ -43,7 +44,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     """Runs `ui` in this process as if on a terminal; each app that it shows is sent its own keys."""
     run_async = App.run_async
 
-    def visit(*args: str | Path, keys: str = "", not_one: str = "") -> Visit:
+    def visit(*args: str | Path, keys: str = "", not_one: str = "", before: Sequence[str] = ()) -> Visit:
         rest = keys.split(" then ")
         apps: list[Any] = []
 
@@ -65,7 +66,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
             for name in ("stdin", "stdout", "stderr"):
                 patch.setattr(getattr(sys, name), "isatty", lambda here=name != not_one: here)
             with pytest.raises(SystemExit) as ended:
-                main.main(["ui", *map(str, args)], prog_name="sessiontree")
+                main.main([*before, "ui", *map(str, args)], prog_name="sessiontree")
         assert isinstance(ended.value.code, int)
         return Visit(ended.value.code, *capsys.readouterr(), apps)
 
@@ -209,7 +210,6 @@ def test_settings_that_are_wrong_are_one_line(
     assert reason in line
 
 
-@pytest.mark.xfail(strict=True, reason="the line does not say that the model stands in the settings file")
 def test_a_model_that_is_wrong_in_the_settings_is_told_with_their_file(
     refused: Callable[..., str], talk: Path, tmp_path: Path
 ) -> None:
@@ -218,7 +218,6 @@ def test_a_model_that_is_wrong_in_the_settings_is_told_with_their_file(
     assert f"{config}: " in refused(talk, "--config", config)
 
 
-@pytest.mark.xfail(strict=True, reason="the line speaks of --summarizer")
 def test_a_model_of_other_bytes_than_utf8_is_told_by_the_name_of_its_option(
     refused: Callable[..., str], talk: Path
 ) -> None:
@@ -263,8 +262,7 @@ def test_without_textual_it_says_what_to_install(
         assert "pip install 'sessiontree[tui]'" in refused(*arguments)
 
 
-@pytest.mark.xfail(strict=True, reason="it is drawn, and waits for keys that never come")
-@pytest.mark.parametrize("not_one", ["stdin", "stderr"])
+@pytest.mark.parametrize("not_one", ["stdin", "stdout", "stderr"])
 @pytest.mark.parametrize("with_file", [True, False])
 def test_without_a_terminal_it_is_refused_in_one_line(
     with_file: bool, not_one: str, refused: Callable[..., str], talk: Path
@@ -273,12 +271,21 @@ def test_without_a_terminal_it_is_refused_in_one_line(
     assert "terminal" in refused(*([talk] if with_file else ["--sessions-dir", talk.parent]), not_one=not_one)
 
 
-@pytest.mark.xfail(strict=True, reason="what fails in the interface ends with status 0")
-def test_an_interface_that_fails_does_not_end_with_status_0(
-    talk: Path, visit: Callable[..., Visit], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("with_file", [True, False])
+def test_an_interface_that_fails_ends_with_one_line(
+    with_file: bool, debug: bool, talk: Path, visit: Callable[..., Visit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(app: HostApp) -> None:
+    """As every other command: the traceback only with --debug, and never with the texts of a session."""
+
+    async def fail(app: object) -> None:
         raise RuntimeError("odd")
 
-    monkeypatch.setattr(HostApp, "show_session", fail)
-    assert visit(talk, keys=QUIT).status == 1
+    monkeypatch.setattr(HostApp if with_file else SessionPicker, "on_mount", fail)
+    where = [talk] if with_file else ["--sessions-dir", talk.parent]
+    ended = visit(*where, before=["--debug"] if debug else [])
+    assert (ended.status, ended.out) == (1, "")
+    lines = ended.err.splitlines()
+    assert lines[-1].startswith("sessiontree: unexpected RuntimeError: odd")
+    assert (len(lines) > 1, lines[0].startswith("Traceback")) == (debug, debug)
+    assert "They pass." not in ended.err
