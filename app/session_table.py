@@ -43,7 +43,7 @@ def session_table(
         _Column("AGE", [age_text(info.modified, now) for info, _ in rows]),
     ]
     ids = _Column("ID", [clean(short_id) for _, short_id in rows])
-    names = _Column("NAME", [_name(info, short_id) for info, short_id in rows])
+    names = _Column("NAME", [session_name(info, short_id) for info, short_id in rows])
 
     id_room = min(ids.width, _ID_ROOM)  # a path may be longer, and is cut
 
@@ -118,7 +118,8 @@ def age_text(moment: datetime, now: datetime) -> str:
     return "now"
 
 
-def _name(info: SessionInfo, short_id: str) -> str:
+def session_name(info: SessionInfo, short_id: str) -> str:
+    """Return a session's clean name, else the beginning of its id, else `short_id`, and what is odd about its file."""
     name = clean(info.name or "").strip() or clean((info.id or "")[:_ID_LENGTH]) or clean(short_id)
     notes = ["link"] if info.is_link else []
     if info.fault_count:

@@ -47,7 +47,7 @@ def tool_call_text(call: ToolCall, *, home: str = "", whole: bool = False) -> st
     `home`: the directory that is written `~`. `whole`: without the limits on length.
     """
     name, arguments = call
-    path = _shorten_home(_path(arguments), home)
+    path = shorten_home(_path(arguments), home)
     pattern = text_field(arguments, "pattern")
     command = text_field(arguments, "command")
     if name == "read" and path:
@@ -82,7 +82,8 @@ def _integer(arguments: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _shorten_home(path: str, home: str) -> str:
+def shorten_home(path: str, home: str) -> str:
+    """Return a path with the directory `home` written `~`."""
     if home.strip("/") and (path == home or path.startswith(home.rstrip("/") + "/")):
         return "~" + path[len(home.rstrip("/")) :]
     return path

@@ -3,115 +3,80 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
+from os.path import expanduser
 from pathlib import Path
-from typing import ClassVar
 
 from textual import work
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
 from ...eventstore.catalogue import SessionInfo
-from ...eventstore.errors import SessionTreeError
+from ...eventstore.errors import SessionFileError
 from ...projections.listing import list_sessions
-from ..cells import clean
-from ..session_table import age_text
-from ..tree_search import fold, matches, query_tokens
+from ..cells import cell_width, clean, fit, head
+from ..session_table import age_text, session_name
+from ..tool_call_text import shorten_home
+from ..tree_search import fold
+from .search_screen import Item, SearchScreen
 
-_COUNTED = 50
-"""Sessions whose names and branches are looked up; of the others the file tells enough."""
+_COUNTED_FIRST = 50
+"""Sessions whose names and branches are looked up after the list is there; then always twice as many."""
+_SHORTEST_NAME = 10
 
 
-class SessionPicker(ModalScreen[Path | None]):
+class SessionPicker(SearchScreen[Path]):
     """Ends with the file of the chosen session, or None."""
 
-    DEFAULT_CSS = """
-    SessionPicker { background: $background; }
-    SessionPicker #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
-    SessionPicker OptionList { height: 1fr; border: none; }
-    SessionPicker OptionList:focus { border: none; }
-    SessionPicker #foot { height: 1; padding: 0 1; color: $text-muted; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", show=False),
-        Binding("ctrl+c", "dismiss(None)", show=False, priority=True),
-        Binding("up", "move(-1)", show=False, priority=True),
-        Binding("down", "move(1)", show=False, priority=True),
-        Binding("enter", "choose", show=False, priority=True),
-    ]
-
     def __init__(self, directory: Path) -> None:
-        super().__init__()
+        super().__init__("Open which session?")
         self._directory = directory
-        self._sessions: list[SessionInfo] = []
-        self._shown: list[SessionInfo] = []
-
-    def compose(self) -> ComposeResult:
-        yield Static("Open which session?", id="title", markup=False)
-        yield Input(placeholder="search")
-        yield OptionList(markup=False)
-        yield Static("reading …", id="foot", markup=False)
+        self._reading = True
+        self._failure = ""
 
     def on_mount(self) -> None:
         """Read the directory while the screen is there."""
-        self.query_one(Input).focus()
+        self._search.focus()
         self._read()
 
     @work
     async def _read(self) -> None:
-        try:
-            self._sessions = await list_sessions(self._directory, limit=_COUNTED)
-        except SessionTreeError as error:
-            self.query_one("#foot", Static).update(clean(str(error)))
-            return
-        self._fill("")
+        """Show what the files tell at once, then look names up slice by slice; it ends with the screen."""
+        counted = 0
+        while self._reading:
+            try:
+                sessions = await list_sessions(self._directory, limit=counted)
+            except SessionFileError as error:
+                self._failure = f"{error.strerror}: {error.path.name}"
+                self.draw_foot()
+                return
+            self._reading = counted < len(sessions)
+            counted = 2 * counted or _COUNTED_FIRST
+            now = datetime.now(UTC)
+            self.fill([_item(info, now) for info in sessions])
 
-    def _fill(self, query: str) -> None:
-        tokens = query_tokens(query)
-        now = datetime.now(UTC)
-        shown = self.query_one(OptionList)
-        shown.clear_options()
-        self._shown = [info for info in self._sessions if not tokens or matches(tokens, fold(_line(info, now)))]
-        shown.add_options(Option(_line(info, now), disabled=info.fault is not None) for info in self._shown)
-        shown.highlighted = 0 if self._shown else None
-        self.query_one("#foot", Static).update(
-            f"{len(self._shown)} of {len(self._sessions)} sessions in {self._directory}"
-        )
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Search."""
-        self._fill(event.value)
-
-    def action_move(self, steps: int) -> None:
-        shown = self.query_one(OptionList)
-        if steps > 0:
-            shown.action_cursor_down()
-        else:
-            shown.action_cursor_up()
-
-    def action_choose(self) -> None:
-        at = self.query_one(OptionList).highlighted
-        if at is not None and self._shown and self._shown[at].fault is None:
-            self.dismiss(self._shown[at].path)
-
-    def action_leave(self) -> None:
-        search = self.query_one(Input)
-        if search.value:
-            search.value = ""
-        else:
-            self.dismiss(None)
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """The mouse chooses too."""
-        event.stop()
-        self.dismiss(self._shown[event.option_index].path)
+    def foot(self, shown: int, total: int) -> str:
+        """Say how many are found, and where; or why there are none."""
+        if self._failure:
+            return self._failure
+        found = f"{shown:,} of {total:,} sessions"
+        if self._reading:
+            return f"{found}  ·  reading …" if total else "reading …"
+        return f"{found} in {self._directory}"
 
 
-def _line(info: SessionInfo, now: datetime) -> str:
+def _item(info: SessionInfo, now: datetime) -> Item:
     if info.fault is not None:
-        return clean(f"damaged  {info.path.name}: {info.fault}")
-    name = info.name or (info.id or "")[:8]
-    branches = f"{info.branch_count} branches" if info.branch_count is not None else ""
-    return clean("  ".join(part for part in (name, age_text(info.modified, now), branches) if part))
+        line = clean(f"damaged  {info.fault}  {info.path.name}")
+        return Item(None, fold(line), lambda width: head(line, 8 * width))
+    name = session_name(info, info.path.name)
+    parts = [age_text(info.modified, now)]
+    if info.branch_count is not None:
+        parts.append("1 branch" if info.branch_count == 1 else f"{info.branch_count:,} branches")
+    facts = "  ".join(parts)
+    place = clean(shorten_home(info.cwd or "", expanduser("~")))
+    return Item(info.path, fold(f"{name}  {facts}  {place}"), partial(_line, name, facts, place))
+
+
+def _line(name: str, facts: str, place: str, width: int) -> str:
+    """Return a session's line: its name as far as there is room beside what is told of it."""
+    room = max(_SHORTEST_NAME, width - cell_width(facts) - 2)
+    return "  ".join(filter(None, (fit(name, room), facts, head(place, 8 * width))))

@@ -179,3 +179,18 @@ async def test_a_long_message_takes_one_line(write: Callable[..., Path], show: A
     async with show(path) as on:
         await on.open("/branch", "MessageSelector")
         assert on.app.screen.query_one(OptionList).virtual_size.height == 2
+
+
+async def test_the_newest_message_is_in_view(chain: Any, show: Any) -> None:
+    """U-80: where there are more than there is room for."""
+    async with show(chain(30), width=20, height=8) as on:
+        await on.open("/branch", "MessageSelector")
+        assert "turn 030" in on.text
+
+
+async def test_a_search_keeps_the_message_that_is_selected(chain: Any, show: Any) -> None:
+    """U-81."""
+    async with show(chain(12)) as on:
+        await on.open("/branch", "MessageSelector")
+        await on.press("up", "up", "0", "1")
+        assert shown(on)[selected(on)] == "turn 010\nmessage 10 of 12"

@@ -47,7 +47,6 @@ async def test_the_program_gives_back_what_was_picked(two: Path, monkeypatch: py
     assert await pick_session(two) == two / "beta.jsonl"
 
 
-@pytest.mark.xfail(strict=True, reason="the list is filled as if nothing was typed")
 async def test_what_was_typed_while_it_read_is_searched(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue 4: list with search."""
     go_on = asyncio.Event()
@@ -64,3 +63,27 @@ async def test_what_was_typed_while_it_read_is_searched(two: Path, monkeypatch: 
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert app.screen.query_one(OptionList).option_count == 1
+
+
+async def test_the_list_is_there_before_the_names_are_looked_up(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 4: what is selected stays so when a session gets its name, and the search finds it by that."""
+    go_on = asyncio.Event()
+
+    async def slow(directory: Path, *, limit: int) -> Any:
+        if limit:
+            await go_on.wait()
+        return await list_sessions(directory, limit=limit)
+
+    monkeypatch.setattr("sessiontree.app.host.picker_screen.list_sessions", slow)
+    app = PickerApp(two)
+    async with app.run_test(size=(80, 20)) as pilot:
+        options = app.screen.query_one(OptionList)
+        while not options.option_count:
+            await pilot.pause()
+        await pilot.press("down")
+        before = [str(option.prompt)[:8] for option in options.options]
+        go_on.set()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert (before, options.highlighted) == (["beta-000", "alpha-00"], 1)
+        assert [str(option.prompt)[:6] for option in options.options] == ["beta  ", "alpha "]
