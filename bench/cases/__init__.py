@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import append, context, flows, growth, listing, loop, opening, shape, startup, tips
+from bench.cases import append, context, flows, growth, listing, loop, opening, shape, startup, tips, ui
 from bench.rows import Row
 from bench.settings import Settings
 
@@ -19,4 +19,5 @@ CASES: dict[str, Callable[[Settings], list[Row]]] = {
     "tips": tips.run,
     "list": listing.run,
     "startup": startup.run,
+    "ui": ui.run,
 }
