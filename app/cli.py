@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from .error_text import os_error_text
 
 _COMMANDS = {
     "list": ("list_command", "List sessions, newest activity first."),
@@ -111,8 +112,7 @@ def _failure(error: Exception) -> click.ClickException:
     if isinstance(error, SessionTreeError):
         return _RefusedError(str(error))
     if isinstance(error, OSError):
-        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        return _RefusedError(place + (error.strerror or str(error)))
+        return _RefusedError(os_error_text(error))
     detail = f": {error}" if str(error) else ""
     return _UnexpectedError(f"unexpected {type(error).__name__}{detail} (sessiontree --debug COMMAND … shows where)")
 
