@@ -12,6 +12,7 @@ from ..commands.summaries.settings import AgentSettings, CompactionSettings
 from ..eventstore.session_file import write_session_file
 from .async_run import run
 from .cells import clean, clean_lines
+from .counted import counted
 from .managed_session import opened_to_summarize, opened_to_write
 from .output import print_written
 from .session_target import SessionTarget, json_option, session_argument
@@ -176,7 +177,7 @@ async def _compact(
 
 
 def _text_lines(title: str, text: str, images: int = 0) -> list[str]:
-    more = f" (with {images} images)" if images else ""
+    more = f" (with {counted(images, 'image')})" if images else ""
     return [f"{title}{more}:", *_indented(text)]
 
 

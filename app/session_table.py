@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..eventstore.catalogue import SessionInfo
 from .cells import cell_width, clean, fit
+from .counted import counted
 
 _ID_LENGTH = 8
 """Characters of an id that are shown at least."""
@@ -123,7 +124,7 @@ def session_name(info: SessionInfo, short_id: str) -> str:
     name = clean(info.name or "").strip() or clean((info.id or "")[:_ID_LENGTH]) or clean(short_id)
     notes = ["link"] if info.is_link else []
     if info.fault_count:
-        notes.append("1 fault" if info.fault_count == 1 else f"{info.fault_count:,} faults")
+        notes.append(counted(info.fault_count, "fault"))
     return f"{name} ({', '.join(notes)})" if notes else name
 
 
