@@ -19,7 +19,7 @@ async def answer(host: HostApp, answers: Answers) -> None:
     Compacts when it is due.
     """
     parts: list[str] = []
-    stop_reason, failure = "stop", None
+    stop_reason = failure = None
     with host.working("answering") as signal:
         try:
             context = await host.agent.get_context()
@@ -31,7 +31,8 @@ async def answer(host: HostApp, answers: Answers) -> None:
         await host.conversation.end_answer()
         entry_id = await host.session.append_message(answers.message("".join(parts), stop_reason, failure))
     await host.show_new(entry_id)
-    compacted = await host.agent.maybe_compact()
+    with host.working("compacting") as signal:
+        compacted = await host.agent.maybe_compact(signal=signal)
     if compacted is not None and compacted.result is not None:
         await host.show_session()
     host.say(compacted.error_message or "" if compacted is not None else "")
@@ -40,4 +41,4 @@ async def answer(host: HostApp, answers: Answers) -> None:
 async def _stream(host: HostApp, answers: Answers, messages: Sequence[Message], parts: list[str]) -> None:
     async for part in answers.stream(messages):
         parts.append(part)
-        await host.conversation.show_answer("".join(parts))
+        host.conversation.show_part(part)

@@ -18,8 +18,8 @@ class ChoiceScreen(ModalScreen[int | None]):
     DEFAULT_CSS = """
     ChoiceScreen { align: center middle; }
     ChoiceScreen > Vertical { width: 60; max-width: 100%; height: auto; border: round $primary; padding: 0 1; }
-    ChoiceScreen OptionList { height: auto; border: none; }
-    ChoiceScreen OptionList:focus { border: none; }
+    ChoiceScreen OptionList { height: auto; max-height: 60vh; scrollbar-size-vertical: 1; }
+    ChoiceScreen.-short > Vertical { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
 
@@ -31,7 +31,7 @@ class ChoiceScreen(ModalScreen[int | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(self._question, markup=False)
-            yield OptionList(*self._answers, markup=False)
+            yield OptionList(*self._answers, markup=False, compact=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """End with the answer."""
@@ -55,7 +55,7 @@ class LineScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Input()
+            yield Input(compact=True)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """End with the line."""

@@ -8,19 +8,29 @@ from html import unescape
 from os.path import expanduser
 from typing import Any
 
+from textual import on
 from textual.containers import VerticalScroll
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Collapsible, Markdown, Static
 
 from ...eventstore.entries import BranchSummaryEntry, CompactionEntry, CustomMessageEntry, MessageEntry, SessionEntry
 from ...projections.content_blocks import blocks_of, content_blocks, text_field, texts_of
-from ..cells import clean, clean_text
+from ..cells import clean, clean_text, head
+from ..counted import counted
 from ..row_text import row_text
 from ..tool_call_text import ToolCall, tool_call_text, tool_calls
 
 _NEWEST = 60
 """Entries of the path that are shown at first, and more of at each step back."""
+_OVERLAP = 2
+"""Lines of what was in view that stay there when what is older comes."""
 _LONGEST_RESULT = 4_000
+_LONGEST_TEXT = 20_000
+"""Characters of a message that are shown: laying out more would stop the keys."""
+_DRAW_AFTER = 0.05
+"""Seconds in which the parts of an answer are collected: each drawing takes the whole text."""
+_ENDS = {"aborted": "(aborted)", "length": "(cut: the answer had its greatest length)"}
 _ENTITY = re.compile(r"&(#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
 
 
@@ -28,7 +38,7 @@ class Conversation(VerticalScroll, can_focus=False):
     """Shows entries; what is older than the newest ones is brought when somebody goes up for it."""
 
     DEFAULT_CSS = """
-    Conversation { height: 1fr; padding: 0 1; }
+    Conversation { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
     Conversation .user { background: $primary 15%; padding: 0 1; margin: 1 0 0 0; }
     Conversation .quiet { color: $text-muted; }
     Conversation .error { color: $error; }
@@ -43,7 +53,10 @@ class Conversation(VerticalScroll, can_focus=False):
         self._entries: list[SessionEntry] = []
         self._calls: dict[str, ToolCall] = {}
         self._first = 0
+        self._head = Static(classes="quiet", markup=False)
         self._answer: Static | None = None
+        self._parts: list[str] = []
+        self._drawing: Timer | None = None
 
     async def show(self, entries: Sequence[SessionEntry]) -> None:
         """Show a path, its end in view."""
@@ -51,56 +64,83 @@ class Conversation(VerticalScroll, can_focus=False):
         self._calls = tool_calls(entry.message for entry in entries if isinstance(entry, MessageEntry))
         self._first = max(0, len(self._entries) - _NEWEST)
         await self.remove_children()
-        await self._mount_from(self._first)
-        self.scroll_end(animate=False)
+        await self.mount_all([self._head, *self._widgets_of(self._entries[self._first :])])
+        self._tell()
+        self.to_end()
 
-    async def _mount_from(self, first: int) -> None:
-        widgets: list[Widget] = []
-        if first:
-            widgets.append(Static(f"… {first:,} earlier entries: PageUp at the top shows more", classes="quiet"))
-        for entry in self._entries[first:]:
-            widgets += self._widgets(entry)
+    def to_end(self) -> None:
+        """Go to the end, and stay there while more comes, until somebody scrolls."""
+        self.anchor()
+
+    def _tell(self) -> None:
+        """Say above the entries what there is besides."""
         if not self._entries:
-            widgets.append(Static("Nothing was said yet.", classes="quiet"))
-        await self.mount_all(widgets)
+            said = "Nothing was said yet."
+        elif self._first:
+            earlier = counted(self._first, "earlier entry", "earlier entries")
+            said = f"… {earlier}: PageUp at the top shows more"
+        else:
+            said = ""
+        self._head.update(said)
+        self._head.display = bool(said)
 
     async def show_earlier(self) -> None:
-        """Show more of the path, where there is more."""
+        """Show more of the path, where there is more, a page above what is in view."""
         if self._first:
-            self._first = max(0, self._first - _NEWEST)
-            coming = str(self._answer.content) if self._answer is not None else ""
-            self._answer = None
-            await self.remove_children()
-            await self._mount_from(self._first)
-            if coming:
-                await self.show_answer(coming)
-            self.scroll_home(animate=False)
+            height, upper = self.virtual_size.height, self._first
+            self._first = max(0, upper - _NEWEST)
+            await self.mount_all(list(self._widgets_of(self._entries[self._first : upper])), after=self._head)
+            self._tell()
+            self.call_after_refresh(self._page_above, height)
+
+    def _page_above(self, height: int) -> None:
+        self.scroll_to(y=self.virtual_size.height - height - self.size.height + _OVERLAP, animate=False)
+
+    @on(Collapsible.Toggled)
+    def look_at(self, event: Collapsible.Toggled) -> None:
+        """What somebody opens is looked at where it is, from its title on."""
+        self.release_anchor()
+        self.call_after_refresh(self._title_in_view, event.collapsible)
+
+    def _title_in_view(self, opened: Collapsible) -> None:
+        if opened.outer_size.height >= self.size.height:
+            self.scroll_to_widget(opened, top=True, animate=False)
 
     async def add(self, entry: SessionEntry) -> None:
-        """Show one more entry at the end."""
-        if not self._entries:
-            await self.remove_children()
+        """Show one more entry at the end; whoever reads further up is left there."""
         self._entries.append(entry)
         if isinstance(entry, MessageEntry):
             self._calls |= tool_calls((entry.message,))
         await self.mount_all(list(self._widgets(entry)))
-        self.scroll_end(animate=False)
+        self._tell()
 
-    async def show_answer(self, text: str) -> None:
-        """Show an answer as far as it has come; `end_answer` takes it away."""
-        shown = clean_text(text)
+    def show_part(self, part: str) -> None:
+        """Show a part of an answer that comes, soon; `end_answer` takes the whole away."""
+        self._parts.append(part)
+        if self._drawing is None:
+            self._drawing = self.set_timer(_DRAW_AFTER, self._draw_answer)
+
+    async def _draw_answer(self) -> None:
+        self._drawing = None
+        shown = clean_text("".join(self._parts)[-_LONGEST_TEXT:])
         if self._answer is None:
             self._answer = Static(shown, markup=False)
             await self.mount(self._answer)
         else:
             self._answer.update(shown)
-        self.scroll_end(animate=False)
 
     async def end_answer(self) -> None:
         """Take the unfinished answer away."""
-        if self._answer is not None:
-            await self._answer.remove()
-            self._answer = None
+        if self._drawing is not None:
+            self._drawing.stop()
+        answer, self._answer, self._drawing = self._answer, None, None
+        self._parts.clear()
+        if answer is not None:
+            await answer.remove()
+
+    def _widgets_of(self, entries: Sequence[SessionEntry]) -> Iterator[Widget]:
+        for entry in entries:
+            yield from self._widgets(entry)
 
     def _widgets(self, entry: SessionEntry) -> Iterator[Widget]:
         if isinstance(entry, MessageEntry):
@@ -110,7 +150,7 @@ class Conversation(VerticalScroll, can_focus=False):
             yield Static(f"── {what} ──", classes="divider")
             yield Collapsible(Markdown(_safe_markdown(entry.summary)), title="summary", collapsed=True)
         elif isinstance(entry, CustomMessageEntry):
-            yield Static(clean_text("".join(texts_of(entry.content))), markup=False, classes="quiet")
+            yield Static(_shown("".join(texts_of(entry.content))), markup=False, classes="quiet")
         else:
             yield Static(row_text(entry, self._calls), markup=False, classes="quiet")
 
@@ -118,18 +158,19 @@ class Conversation(VerticalScroll, can_focus=False):
         role, content = message.get("role"), message.get("content")
         if role == "user":
             images = len(blocks_of(content, "image"))
-            more = f"\n({images} images)" if images else ""
-            yield Static(clean_text("".join(texts_of(content))) + more, markup=False, classes="user")
+            more = f"({counted(images, 'image')})" if images else ""
+            text = "\n".join(filter(None, (_shown("".join(texts_of(content))), more)))
+            yield Static(text, markup=False, classes="user")
         elif role == "assistant":
             yield from self._assistant_widgets(content_blocks(content))
             if error := text_field(message, "errorMessage"):
                 yield Static(clean_text(error), markup=False, classes="error")
-            elif message.get("stopReason") == "aborted":
-                yield Static("(aborted)", classes="quiet")
+            elif said := _ENDS.get(text_field(message, "stopReason")):
+                yield Static(said, classes="quiet")
         elif role == "toolResult":
             call = self._calls.get(text_field(message, "toolCallId"))
             title = tool_call_text(call, home=expanduser("~")) if call is not None else "[tool]"
-            text = clean_text("".join(texts_of(content)))[:_LONGEST_RESULT]
+            text = _shown("".join(texts_of(content)), _LONGEST_RESULT)
             mark = "✗ " if message.get("isError") else ""
             yield Collapsible(
                 Static(text, markup=False), title=mark + clean(title).replace("[", "\\["), collapsed=True
@@ -140,10 +181,17 @@ class Conversation(VerticalScroll, can_focus=False):
 
     def _assistant_widgets(self, blocks: list[dict[str, Any]]) -> Iterator[Widget]:
         for block in blocks:
-            if block.get("type") == "text" and (text := clean_text(text_field(block, "text")).strip()):
+            if block.get("type") == "text" and (text := text_field(block, "text").strip()):
                 yield Markdown(_safe_markdown(text))
-            elif block.get("type") == "thinking" and (text := clean_text(text_field(block, "thinking")).strip()):
+            elif block.get("type") == "thinking" and (text := _shown(text_field(block, "thinking")).strip()):
                 yield Collapsible(Static(text, markup=False, classes="quiet"), title="thinking", collapsed=True)
+
+
+def _shown(text: str, longest: int = _LONGEST_TEXT) -> str:
+    """Return clean text as far as it is shown, and how much is left out."""
+    left_out = len(text) - longest
+    more = f"\n… {left_out:,} more characters" if left_out > 0 else ""
+    return clean_text(head(text, longest)) + more
 
 
 def _safe_markdown(text: str) -> str:
@@ -152,4 +200,4 @@ def _safe_markdown(text: str) -> str:
     def kept(entity: re.Match[str]) -> str:
         return entity[0] if clean(unescape(entity[0])) == unescape(entity[0]) else ""
 
-    return _ENTITY.sub(kept, clean_text(text))
+    return _ENTITY.sub(kept, _shown(text))

@@ -19,18 +19,18 @@ from ...commands.summaries.summarizer import Summarizer
 from ...eventstore.abort import AbortController, AbortSignal
 from ...eventstore.errors import AbortError, SessionTreeError
 from ..cells import clean, fit
+from ..counted import counted
+from ..error_text import os_error_text
 from ..settings import Settings
 from ..ui_app import UiApp
 from .answering import answer
 from .conversation import Conversation
-from .export import export
-from .message_screen import MessageSelector
+from .help_screen import HelpScreen
+from .host_commands import HostCommands
 from .model_answers import Answers
-from .picker_screen import SessionPicker
 from .prompt_editor import PromptEditor
-from .slash_commands import SlashCommand, completions, help_text, parse
+from .slash_commands import SlashCommand, completions, parse
 from .status_line import StatusLine
-from .tree_visit import TreeVisit
 
 _DOUBLE_ESCAPE = 0.5
 _LOOK_EVERY = 0.5
@@ -39,7 +39,11 @@ _LOOK_EVERY = 0.5
 class HostApp(UiApp[None]):
     """One session on the screen. `answers`: who answers; without, a message is appended and that is all."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012 - no class variable for Textual
     CSS = """
+    ToastRack { dock: top; align: right top; }
+    Toast { max-width: 100%; max-height: 100%; padding: 0 1; margin: 0; }
+    .-short PromptEditor { min-height: 1; border: none; border-left: outer $primary; }
     #commands { height: auto; padding: 0 1; color: $text-muted; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -60,7 +64,7 @@ class HostApp(UiApp[None]):
     ) -> None:
         super().__init__()
         self.session = session
-        self._directory = directory
+        self._commands = HostCommands(self, directory)
         self.settings = settings
         self._summarizer = summarizer
         self._answers = answers
@@ -99,13 +103,20 @@ class HostApp(UiApp[None]):
         self._follow(self._following.signal)
 
     @asynccontextmanager
-    async def _moving(self) -> AsyncIterator[None]:
+    async def moving(self) -> AsyncIterator[None]:
         """Follow no file while the session goes to another one, and follow again whatever came of it."""
         self._following.abort()
         try:
             yield
         finally:
             await self._arrive()
+
+    async def go_to(self, session: SessionManager) -> SessionManager:
+        """Show another session; return the one that was shown."""
+        old, self.session = self.session, session
+        self.agent = self._agent_for(session)
+        await self._arrive()
+        return old
 
     @property
     def editor(self) -> PromptEditor:
@@ -132,7 +143,7 @@ class HostApp(UiApp[None]):
         """Write the status line: what runs, what was said, where one is."""
         doing = f"{self._doing} … Esc stops it" if self._work is not None else ""
         name = self.session.session_name or self.session.session_id[:8]
-        where = [name, f"{self.session.entry_count:,} entries", self.settings.model or "no model"]
+        where = [name, counted(self.session.entry_count, "entry", "entries"), self.settings.model or "no model"]
         for line in self.query(StatusLine):  # there is none when the program ends
             line.show([said or doing, *where, "/ commands  F1 help"])
 
@@ -149,10 +160,12 @@ class HostApp(UiApp[None]):
         except AbortError:
             return
         except SessionTreeError as error:
-            self._fail(error)
+            self.fail(error)
 
-    def _fail(self, error: Exception) -> None:
-        self.notify(clean(str(error) or type(error).__name__), severity="error", markup=False, timeout=10)
+    def fail(self, error: Exception) -> None:
+        """Tell what failed."""
+        said = os_error_text(error) if isinstance(error, OSError) else str(error)
+        self.notify(clean(said or type(error).__name__), severity="error", markup=False, timeout=10)
         self.say()
 
     def on_text_area_changed(self) -> None:
@@ -185,82 +198,8 @@ class HostApp(UiApp[None]):
 
     @work
     async def _carry_out(self, command: SlashCommand) -> None:
-        try:
-            match command.name:
-                case "tree":
-                    await TreeVisit(self).run()
-                case "branch":
-                    await self._choose_message()
-                case "label":
-                    await self._label(command.argument)
-                case "compact":
-                    await self._compact(command.argument)
-                case "name":
-                    await self._set_name(command.argument)
-                case "new":
-                    async with self._moving():
-                        await self.session.new_session()
-                case "resume":
-                    await self._resume()
-                case "export":
-                    self.say(await export(self.agent, command.argument))
-                case "quit":
-                    await self.action_quit()
-        except AbortError:
-            self.say("stopped")
-        except (SessionTreeError, OSError) as error:
-            self._fail(error)
-
-    async def _choose_message(self) -> None:
-        """/branch: the user-message selector, or the tree where that is set (U-02, U-80..U-82)."""
-        if self.settings.double_escape_action == "tree":
-            await TreeVisit(self).run()
-            return
-        messages = await self.agent.get_user_messages_for_branching()
-        if not messages:
-            self.say("no message to branch from yet")
-            return
-        entry_id = await self.push_screen_wait(MessageSelector(messages))
-        if entry_id is None:
-            return
-        async with self._moving():
-            result = await self.agent.branch(entry_id)
-        if not result.cancelled:
-            self.editor.prefill(result.selected_text)
-            self.say("branched into a new file")
-
-    async def _label(self, text: str) -> None:
-        target_id = self.session.leaf_id
-        while target_id is not None and (shape := self.session.shape(target_id)).type == "label":
-            target_id = shape.parent_id
-        if target_id is None:
-            self.say("nothing to label here")
-            return
-        await self.session.append_label_change(target_id, text or None)
-        self.say(f"labelled {text}" if text else "label cleared")
-
-    async def _compact(self, instructions: str) -> None:
-        with self.working("compacting") as signal:
-            result = await self.agent.compact(instructions or None, signal=signal)
-        await self.show_session()
-        self.say(f"compacted: {result.tokens_before:,} tokens before")
-
-    async def _set_name(self, name: str) -> None:
-        if not name:
-            self.say("/name TEXT names the session")
-            return
-        await self.session.set_session_name(name)
-        self.say()
-
-    async def _resume(self) -> None:
-        path = await self.push_screen_wait(SessionPicker(self._directory))
-        if path is None:
-            return
-        session = await SessionManager.open(path)
-        old, self.session = self.session, session
-        self.agent = self._agent_for(session)
-        await self._arrive()
-        await old.close()
+        self.clear_notifications()
+        await self._commands.carry_out(command)
 
     @work(group="send")
     async def _send(self, text: str) -> None:
@@ -269,16 +208,19 @@ class HostApp(UiApp[None]):
             entry_id = await self.session.append_message({"role": "user", "content": text})
         except (SessionTreeError, OSError) as error:
             self.editor.prefill(text)
-            self._fail(error)
+            self.fail(error)
             return
         try:
             await self.show_new(entry_id)
+            self.conversation.to_end()
             if self._answers is None:
                 self.say("recorded; nobody answers without --model")
             elif self._work is None:
                 await answer(self, self._answers)
+        except AbortError:
+            self.say("stopped")
         except (SessionTreeError, OSError) as error:
-            self._fail(error)
+            self.fail(error)
 
     async def show_new(self, entry_id: str) -> None:
         """Show an entry that was just recorded."""
@@ -295,10 +237,18 @@ class HostApp(UiApp[None]):
         finally:
             self._work = None
 
+    def on_key(self, event: events.Key) -> None:
+        """Type into the editor, also from what is folded."""
+        if self.focused is not self.editor and event.is_printable and event.character is not None:
+            self.editor.type(event.character)
+
     def action_escape(self) -> None:
         """Escape: stop what runs; twice in an empty editor it opens the tree or the messages (U-03..U-05)."""
         if self._work is not None:
             self._work.abort("Escape")
+            return
+        if self.focused is not self.editor:
+            self.editor.focus()
             return
         action, now = self.settings.double_escape_action, monotonic()
         if not self.editor.is_blank or action == "none":
@@ -343,7 +293,7 @@ class HostApp(UiApp[None]):
 
     def action_help(self) -> None:
         """Tell the commands and keys."""
-        self.notify(help_text(), title="Commands", timeout=15, markup=False)
+        self.push_screen(HelpScreen(self.settings.double_escape_action))
 
     async def on_unmount(self, _: events.Unmount) -> None:
         """Let go of the session's followers."""

@@ -11,6 +11,14 @@ from ...projections.context import Message
 from ...projections.openai_messages import to_openai_messages
 
 _MOST_TOKENS = 8_192
+_STOP_REASONS = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "error",
+    "refusal": "error",
+}
+"""What F-61 calls the ends of an answer that the providers tell; all others are `stop`."""
 _NO_USAGE: dict[str, Any] = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0}
 
 
@@ -21,8 +29,8 @@ class Answers(Protocol):
         """Yield the parts of the answer as they come; raises what the client raises."""
         ...
 
-    def message(self, text: str, stop_reason: str, error: str | None = None) -> Message:
-        """Return the answer as a message in the file's own form."""
+    def message(self, text: str, stop_reason: str | None = None, error: str | None = None) -> Message:
+        """Return the answer as a message in the file's own form; `stop_reason` None: as the provider ended it."""
         ...
 
 
@@ -30,10 +38,17 @@ class _ModelAnswers:
     def __init__(self, client: Any, provider: str, model: str, api: str) -> None:
         self._client = client
         self._told = {"api": api, "provider": provider, "model": model}
-        self._usage = dict(_NO_USAGE)
+        self._begin()
 
-    def message(self, text: str, stop_reason: str, error: str | None = None) -> Message:
+    def _begin(self) -> None:
+        self._usage = dict(_NO_USAGE)
+        self._ended = ""
+
+    def message(self, text: str, stop_reason: str | None = None, error: str | None = None) -> Message:
         """Return the answer as a message in the file's own form (F-61)."""
+        if stop_reason is None:
+            stop_reason = _STOP_REASONS.get(self._ended, "stop")
+            error = f"the provider ended the answer: {self._ended}" if stop_reason == "error" else None
         cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
         message: Message = {
             "role": "assistant",
@@ -54,7 +69,7 @@ class OpenAIAnswers(_ModelAnswers):
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """See `Answers`."""
-        self._usage = dict(_NO_USAGE)
+        self._begin()
         stream = await self._client.chat.completions.create(
             model=self._told["model"],
             messages=to_openai_messages(messages),
@@ -66,6 +81,7 @@ class OpenAIAnswers(_ModelAnswers):
                 for choice in chunk.choices or ():
                     if choice.delta is not None and choice.delta.content:
                         yield choice.delta.content
+                    self._ended = choice.finish_reason or self._ended
                 if chunk.usage is not None:
                     read, written = chunk.usage.prompt_tokens or 0, chunk.usage.completion_tokens or 0
                     self._usage |= {"input": read, "output": written, "totalTokens": read + written}
@@ -79,7 +95,7 @@ class AnthropicAnswers(_ModelAnswers):
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """See `Answers`."""
-        self._usage = dict(_NO_USAGE)
+        self._begin()
         request = to_anthropic_messages(messages)
         options = {"system": request.system} if request.system else {}
         async with self._client.messages.stream(
@@ -87,6 +103,7 @@ class AnthropicAnswers(_ModelAnswers):
         ) as stream:
             async for text in stream.text_stream:
                 yield text
-            usage = (await stream.get_final_message()).usage
+            answer = await stream.get_final_message()
+        usage, self._ended = answer.usage, answer.stop_reason or ""
         read, written = usage.input_tokens or 0, usage.output_tokens or 0
         self._usage |= {"input": read, "output": written, "totalTokens": read + written}

@@ -13,6 +13,7 @@ from ...eventstore.catalogue import SessionInfo
 from ...eventstore.errors import SessionFileError
 from ...projections.listing import list_sessions
 from ..cells import cell_width, clean, fit, head
+from ..counted import counted
 from ..session_table import age_text, session_name
 from ..tool_call_text import shorten_home
 from ..tree_search import fold
@@ -70,7 +71,7 @@ def _item(info: SessionInfo, now: datetime) -> Item:
     name = session_name(info, info.path.name)
     parts = [age_text(info.modified, now)]
     if info.branch_count is not None:
-        parts.append("1 branch" if info.branch_count == 1 else f"{info.branch_count:,} branches")
+        parts.append(counted(info.branch_count, "branch", "branches"))
     facts = "  ".join(parts)
     place = clean(shorten_home(info.cwd or "", expanduser("~")))
     return Item(info.path, fold(f"{name}  {facts}  {place}"), partial(_line, name, facts, place))

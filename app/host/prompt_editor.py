@@ -15,7 +15,7 @@ class PromptEditor(TextArea):
     """Enter sends, Shift+Enter (or Alt+Enter, Ctrl+J) begins a new line, Tab completes a command."""
 
     DEFAULT_CSS = """
-    PromptEditor { height: auto; min-height: 3; max-height: 10; border: tall $primary; padding: 0 1; }
+    PromptEditor { height: auto; min-height: 3; max-height: 40vh; border: tall $primary; padding: 0 1; }
     """
 
     class Sent(Message):
@@ -53,7 +53,7 @@ class PromptEditor(TextArea):
             await self.app.run_action(_APP_KEYS[event.key])
         elif event.character is not None and event.is_printable and clean(event.character) != event.character:
             event.prevent_default()  # a terminal would obey it
-        elif event.key == "tab" and self.text.startswith("/"):
+        elif event.key == "tab":  # which would take the keys to the oldest of what is folded
             event.stop()
             event.prevent_default()
             self.post_message(self.Complete())
@@ -63,6 +63,11 @@ class PromptEditor(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         await super()._on_paste(events.Paste(clean_text(event.text)))
         event.prevent_default()
+
+    def type(self, text: str) -> None:
+        """Take the keys, and put a text where the cursor is."""
+        self.focus()
+        self.insert(clean_text(text))
 
     def prefill(self, text: str) -> None:
         """Put a text there, without what a terminal obeys, the cursor behind it."""

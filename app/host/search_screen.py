@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -59,6 +60,7 @@ class SearchScreen(ModalScreen[T | None]):
         self._title = title
         self._items: Sequence[Item] = ()
         self._shown: list[Item] = []
+        self._width = 0
 
     def compose(self) -> ComposeResult:
         yield Static(self._title, id="title", markup=False)
@@ -84,12 +86,12 @@ class SearchScreen(ModalScreen[T | None]):
         raise NotImplementedError
 
     def _find(self) -> None:
-        options, width = self._list, self.app.size.width - 3
+        options, self._width = self._list, self.app.size.width
         at = options.highlighted
         selected = self._shown[at].value if at is not None else None
         tokens = query_tokens(self._search.value)
         self._shown = [item for item in self._items if not tokens or matches(tokens, item.searched)]
-        options.set_options(Option(item.text(width), disabled=item.value is None) for item in self._shown)
+        options.set_options(Option(item.text(self._width - 3), disabled=item.value is None) for item in self._shown)
         values = [item.value for item in self._shown]
         open_rows = [row for row, value in enumerate(values) if value is not None]
         if selected is not None and selected in values:
@@ -105,9 +107,10 @@ class SearchScreen(ModalScreen[T | None]):
         text = clean(self.foot(len(self._shown), len(self._items)))
         self.query_one("#foot", Static).update(fit(text, max(1, self.app.size.width - 2)))
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Fit the lines anew."""
-        self._find()
+        if event.size.width != self._width:
+            self._find()
 
     def on_input_changed(self) -> None:
         """Search."""

@@ -39,11 +39,6 @@ def parse(text: str) -> SlashCommand | None:
     return SlashCommand(name, argument, name in COMMANDS and (not argument or name in _WITH_ARGUMENT))
 
 
-def help_text() -> str:
-    """Return what the commands do, and how to go back in the conversation."""
-    return "\n".join([*(f"/{name}: {does}" for name, does in COMMANDS.items()), "Esc Esc: back in the conversation"])
-
-
 def completions(text: str) -> list[str]:
     """Return the commands that a text may become, while it is no more than the beginning of one."""
     if not text.startswith("/") or any(character.isspace() for character in text):

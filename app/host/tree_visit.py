@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..counted import counted
 from ..selector.tree_screen import TreeChoice, TreeSelector
 from ..tree_filter import FilterMode
 from .choice_screen import ChoiceScreen, LineScreen
@@ -72,5 +73,7 @@ class TreeVisit:
         await host.show_session()
         if result.editor_text and host.editor.is_blank:
             host.editor.prefill(result.editor_text)
-        host.say("summarized, and gone there" if result.summary_entry is not None else "gone there")
+        images = len(result.editor_images or ())
+        went = "summarized, and gone there" if result.summary_entry is not None else "gone there"
+        host.say(went + (f", without {counted(images, 'image')}" if images else ""))
         return True

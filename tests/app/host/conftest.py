@@ -105,8 +105,9 @@ class Script:
             else:
                 yield part
 
-    def message(self, text: str, stop_reason: str, error: str | None = None) -> dict[str, Any]:
-        message = {"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": stop_reason}
+    def message(self, text: str, stop_reason: str | None = None, error: str | None = None) -> dict[str, Any]:
+        content = [{"type": "text", "text": text}]
+        message = {"role": "assistant", "content": content, "stopReason": stop_reason or "stop"}
         return message if error is None else {**message, "errorMessage": error}
 
 

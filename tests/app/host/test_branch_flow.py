@@ -194,3 +194,29 @@ async def test_a_search_keeps_the_message_that_is_selected(chain: Any, show: Any
         await on.open("/branch", "MessageSelector")
         await on.press("up", "up", "0", "1")
         assert shown(on)[selected(on)] == "turn 010\nmessage 10 of 12"
+
+
+IMAGE = {"type": "image", "data": "", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(("images", "said"), [(1, "without 1 image"), (2, "without 2 images")])
+async def test_that_images_are_not_written_anew_is_said(
+    images: int, said: str, write: Callable[..., Path], show: Any
+) -> None:
+    """N-24, N-79: an editor holds text; a message without text is in the tree, and not among the messages."""
+    pictured = [{"type": "text", "text": "look"}, *[IMAGE] * images]
+    path = write(
+        {"id": "u1", "message": {"role": "user", "content": pictured}},
+        {"id": "u2", "message": {"role": "user", "content": [IMAGE] * images}},
+    )
+    async with show(path, double_escape_action="tree") as on:
+        await on.open("/tree", "TreeSelector")
+        await on.press("home", "enter")
+        await on.idle()
+        assert (on.status.startswith(f"gone there, {said}"), on.editor.text) == (True, "look")
+    async with show(path) as on:
+        await on.open("/branch", "MessageSelector")
+        assert shown(on) == ["look\nmessage 1 of 1"]
+        await on.press("enter")
+        await on.idle()
+        assert (on.status.startswith(f"branched into a new file, {said}"), on.editor.text) == (True, "look")

@@ -38,6 +38,8 @@ SUMMARY = {"summary": "## What was\n**done**"}
     ("records", "seen", "unseen"),
     [
         ([message("u1", "user", [*text("look"), IMAGE, IMAGE])], "look (2 images)", "image/png"),
+        ([message("u1", "user", [IMAGE])], "(1 image)", "images"),
+        ([message("a1", "assistant", text("so far"), stopReason="length")], "so far (cut:", "aborted"),
         ([message("a1", "assistant", text("**bold** `code`"))], "bold code", "**"),
         ([message("a1", "assistant", [{"type": "thinking", "thinking": "hm"}, *text("Yes.")])], "thinking", "hm"),
         ([message("a1", "assistant", text(" "), stopReason="aborted")], "(aborted)", "Nothing"),
@@ -176,3 +178,72 @@ async def test_hostile_text_in_the_editor_is_not_obeyed(paste: str, talk: Path, 
         on.editor.prefill(f"a{paste}b")
         await on.pilot.pause()
         assert not any(OBEYED.search(line) for line in on.lines)
+
+
+HUGE = "words" * 200_000
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        message("u1", "user", HUGE),
+        message("a1", "assistant", text(HUGE)),
+        {"id": "x", "type": "custom_message", "customType": "n", "content": HUGE},
+    ],
+    ids=["user", "assistant", "custom"],
+)
+async def test_of_a_huge_message_the_beginning_is_shown(
+    record: dict[str, Any], write: Callable[..., Path], show: Any
+) -> None:
+    """Issue 4: and how much is left out."""
+    async with show(write(record)) as on:
+        await on.until(lambda: "… 980,000 more characters" in on.text)
+        assert on.conversation.virtual_size.height < 300
+
+
+async def test_whoever_reads_further_up_is_left_there(chain: Any, show: Any) -> None:
+    """Issue 4: while more comes; what one sends oneself is shown."""
+    async with show(chain(50), height=20) as on:
+        await on.press("pageup")
+        before = on.lines[0]
+        await on.session.append_message({"role": "user", "content": "from elsewhere"})
+        await on.app.show_new(on.session.leaf_id)
+        await on.pilot.pause()
+        assert on.lines[0] == before
+        await on.run("and mine")
+        assert "and mine" in on.text
+
+
+async def test_what_is_older_comes_above_what_is_in_view(chain: Any, show: Any) -> None:
+    """Issue 4: a page above, not at the beginning."""
+    async with show(chain(130), height=20) as on:
+        on.conversation.scroll_home(animate=False)
+        await on.pilot.pause()
+        assert "… 70 earlier entries" in on.text and "turn 071" in on.text
+        await on.press("pageup")
+        assert "turn 070" in on.text and "turn 060" not in on.text
+        await on.press("pagedown")
+        assert "turn 071" in on.text
+
+
+async def test_what_is_opened_stays_in_view(write: Callable[..., Path], show: Any) -> None:
+    """Issue 4: its title, where it is longer than the screen."""
+    async with show(write(call(command="make"), result("line\n" * 100)), height=20) as on:
+        await on.press("shift+tab", "enter")
+        assert "[bash: make]" in on.text
+        assert "line line" in on.text
+
+
+async def test_a_key_types_wherever_the_keys_are(write: Callable[..., Path], show: Any) -> None:
+    """Issue 4: Shift+Tab goes up to what is folded; Escape, or what is typed, comes back."""
+    async with show(write(call(command="make"), result("built"))) as on:
+        await on.press("tab")
+        assert on.editor.has_focus
+        await on.press("shift+tab")
+        assert not on.editor.has_focus
+        await on.press("h", "i")
+        assert (on.editor.text, on.editor.has_focus) == ("hi", True)
+        await on.press("shift+tab", "escape")
+        assert on.editor.has_focus
+        await on.press("escape")
+        assert on.on == "Screen"

@@ -68,12 +68,34 @@ async def test_ctrl_c_clears_the_editor_then_leaves(talk: Path, show: Any) -> No
         await on.until(lambda: not on.app.is_running)
 
 
-async def test_f1_tells_every_command(talk: Path, show: Any) -> None:
+@pytest.mark.parametrize("key", ["escape", "f1", "q", "ctrl+c"])
+async def test_f1_tells_every_command_until_it_is_left(key: str, talk: Path, show: Any) -> None:
     """Issue 4."""
     async with show(talk) as on:
         await on.press("f1")
-        [told] = on.told
-        assert all(f"/{name}: {text}" in told for name, text in COMMANDS.items())
+        assert all(f"/{name}: {text}" in on.text for name, text in COMMANDS.items())
+        await on.press(key)
+        assert (on.on, on.app.is_running) == ("Screen", True)
+
+
+@pytest.mark.parametrize(("action", "told"), [("branch", "new file"), ("tree", "in the tree"), ("none", "")])
+async def test_the_help_tells_what_two_escapes_open(action: str, told: str, talk: Path, show: Any) -> None:
+    """U-03."""
+    async with show(talk, double_escape_action=action) as on:
+        await on.press("f1")
+        [line] = [line for line in on.lines if "Esc Esc" in line] or [""]
+        assert told in line
+
+
+async def test_the_help_can_be_read_on_a_small_terminal(talk: Path, show: Any) -> None:
+    """Issue 4: 20 columns and 8 lines."""
+    async with show(talk, width=20, height=8) as on:
+        await on.press("f1")
+        seen = on.text
+        while "leave" not in on.lines[-2]:
+            await on.press("down")
+            seen += on.text
+        assert all(f"/{name}:" in seen for name in COMMANDS)
 
 
 @pytest.mark.parametrize(("theme", "dark"), [("dark", True), ("light", False)])
@@ -118,5 +140,26 @@ async def test_the_status_line_fits_a_terminal_that_changed(talk: Path, show: An
     async with show(talk, width=30) as on:
         assert on.status.endswith("…")
         await on.pilot.resize_terminal(120, 30)
-        await on.pilot.pause()
-        assert on.status.endswith("F1 help")
+        await on.until(lambda: on.status.endswith("F1 help"))
+
+
+@pytest.mark.parametrize("width", [20, 120])
+async def test_a_small_terminal_has_room_for_the_conversation(width: int, talk: Path, show: Any) -> None:
+    """Issue 4: eight lines; also for a text of many lines, which scrolls in the editor."""
+    async with show(talk, width=width, height=8) as on:
+        assert on.editor.region.height == 1
+        assert "Still fine." in on.text
+        on.editor.prefill("line\n" * 20 + "the end")
+        await on.until(lambda: "the end" in on.text)
+        assert on.editor.region.height == 3
+        assert on.conversation.region.height == 4
+
+
+async def test_an_error_covers_no_editor(talk: Path, tmp_path: Path, show: Any) -> None:
+    """Issue 4: and is gone with the next command."""
+    async with show(talk, width=20, height=8) as on:
+        await on.run("/export /none/x")
+        assert on.told == ["/none/x: No such file or directory"]
+        assert on.lines[0].startswith("▌ /none/x")
+        await on.run(f"/export {tmp_path / 'x'}")
+        assert on.told == []

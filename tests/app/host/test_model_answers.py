@@ -16,9 +16,11 @@ CONVERSATION = [{"role": "user", "content": "hello", "timestamp": 1}]
 class Stream:
     """A stream of either client; `error` is raised at its end."""
 
-    def __init__(self, items: Iterable[Any], usage: Any = None, error: Exception | None = None) -> None:
+    def __init__(
+        self, items: Iterable[Any], usage: Any = None, error: Exception | None = None, reason: str | None = None
+    ) -> None:
         self._items = items
-        self._usage = usage
+        self._answer = Has(usage=usage, stop_reason=reason)
         self._error = error
         self.closed = False
 
@@ -39,7 +41,7 @@ class Stream:
         return self.__aiter__()
 
     async def get_final_message(self) -> Any:
-        return Has(usage=self._usage)
+        return self._answer
 
 
 class OpenAI:
@@ -68,8 +70,9 @@ class Anthropic:
         return self._stream
 
 
-def chunk(*texts: str | None, usage: Any = None, delta: bool = True) -> Any:
-    return Has(choices=[Has(delta=Has(content=text) if delta else None) for text in texts], usage=usage)
+def chunk(*texts: str | None, usage: Any = None, delta: bool = True, reason: str | None = None) -> Any:
+    choices = [Has(delta=Has(content=text) if delta else None, finish_reason=reason) for text in texts]
+    return Has(choices=choices, usage=usage)
 
 
 async def parts(answers: Answers, messages: Any = CONVERSATION) -> list[str]:
@@ -138,6 +141,36 @@ async def test_what_the_client_raises_comes_through(made: Any) -> None:
     assert (came, stream.closed) == (["a"], True)
 
 
+@pytest.mark.parametrize(
+    ("provider", "reason", "recorded"),
+    [
+        ("openai", "stop", "stop"),
+        ("openai", None, "stop"),
+        ("openai", "length", "length"),
+        ("openai", "content_filter", "error"),
+        ("anthropic", "end_turn", "stop"),
+        ("anthropic", None, "stop"),
+        ("anthropic", "max_tokens", "length"),
+        ("anthropic", "model_context_window_exceeded", "length"),
+        ("anthropic", "refusal", "error"),
+    ],
+)
+async def test_an_answer_is_recorded_as_the_provider_ended_it(
+    provider: str, reason: str | None, recorded: str
+) -> None:
+    """F-61: unless it was stopped or failed here; of another end it is told that it is no answer."""
+    if provider == "openai":
+        answers: Any = OpenAIAnswers(OpenAI(Stream([chunk("a"), chunk(None, reason=reason), chunk()])), "m")
+    else:
+        answers = AnthropicAnswers(Anthropic(Stream(["a"], Has(input_tokens=1, output_tokens=1), None, reason)), "m")
+    await parts(answers)
+    message = answers.message("a")
+    assert message["stopReason"] == recorded
+    assert message.get("errorMessage") == (f"the provider ended the answer: {reason}" if recorded == "error" else None)
+    assert answers.message("a", "aborted")["stopReason"] == "aborted"
+    assert "errorMessage" not in answers.message("a", "aborted")
+
+
 @pytest.mark.parametrize("made", [OpenAIAnswers, AnthropicAnswers])
 def test_an_answer_has_the_form_of_the_file(made: Any) -> None:
     """F-61: an error is only where there is one, a text too."""
@@ -156,7 +189,6 @@ async def test_the_usage_of_an_answer_is_not_that_of_the_one_before() -> None:
     client = OpenAI(Stream([chunk("a", usage=Has(prompt_tokens=7, completion_tokens=2))]))
     answers = OpenAIAnswers(client, "m")
     await parts(answers)
-    answers.message("a", "stop")
     client._stream = Stream([], error=RuntimeError("gone"))
     with pytest.raises(RuntimeError):
         await parts(answers)
