@@ -15,6 +15,7 @@ from ..commands.summaries.settings import AgentSettings, BranchSummarySettings, 
 from ..eventstore.errors import SessionTreeError
 from .summarizer_option import SummarizerChoice
 
+Theme = Literal["auto", "dark", "light"]
 Tokens = Annotated[int, Meta(ge=0)]
 DEFAULTS = """\
 # sessiontree: settings of the terminal interface. What is left out has the value that stands here.
@@ -32,7 +33,7 @@ model = ""
 # The context window of that model, in tokens; 0 where it is not known: then nothing is compacted by itself.
 context_window = 0
 
-# Colours: "auto" takes those of the terminal, "dark" and "light" bring their own.
+# Colours: "dark" or "light"; "auto" is light where the terminal says in COLORFGBG that it is, else dark.
 theme = "auto"
 
 [branch_summary]
@@ -79,7 +80,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = "default"
     model: str = ""
     context_window: Tokens = 0
-    theme: Literal["auto", "dark", "light"] = "auto"
+    theme: Theme = "auto"
     branch_summary: BranchSummaryChoice = BranchSummaryChoice()
     compaction: CompactionChoice = CompactionChoice()
 

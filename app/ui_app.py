@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeVar
 
 from textual.app import App
 from textual.worker import WorkerFailed
 
+from .settings import Theme
+
 T = TypeVar("T")
+_LIGHT_BACKGROUNDS = ("7", "15")
 
 
 class UiApp(App[T]):
     """An app that ends at the first exception nobody caught, and raises it where it was run."""
 
     ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, theme: Theme = "auto") -> None:
+        """Begin in a theme; `auto` is light where the terminal says in COLORFGBG that it is, else dark."""
+        super().__init__()
+        if theme == "auto":
+            # "foreground;background", or with a third colour between.
+            background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+            theme = "light" if background in _LIGHT_BACKGROUNDS else "dark"
+        self.theme = f"textual-{theme}"
 
     async def run_async(self, **options: Any) -> T | None:
         """Run to the end and return what the app ends with; raises what went wrong inside."""

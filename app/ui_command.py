@@ -42,7 +42,7 @@ async def _ui(file: str | None, directory: Path, model: SummarizerChoice | None,
         path = (
             await SessionTarget(file, directory).find()
             if file is not None
-            else await needed_ui(".host.picker_app", "pick_session")(directory)
+            else await needed_ui(".host.picker_app", "pick_session")(directory, settings.theme)
         )
         if path is None:
             return

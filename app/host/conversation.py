@@ -39,10 +39,13 @@ class Conversation(VerticalScroll, can_focus=False):
 
     DEFAULT_CSS = """
     Conversation { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
-    Conversation .user { background: $primary 15%; padding: 0 1; margin: 1 0 0 0; }
+    Conversation .user { background: $primary 15%; border-left: outer $primary; padding: 0 1 0 0; margin: 1 0 0 0; }
     Conversation .quiet { color: $text-muted; }
     Conversation .error { color: $error; }
     Conversation Markdown { margin: 0; padding: 0 1; background: transparent; }
+    Conversation MarkdownH1 { content-align: left middle; }
+    Conversation MarkdownFence { overflow: hidden; }
+    Conversation MarkdownFence > Label { width: 100%; }
     Conversation Collapsible { border: none; background: transparent; padding: 0; margin: 0; height: auto; }
     Conversation Collapsible Contents { padding: 0 0 0 3; }
     Conversation .divider { color: $warning; margin: 1 0 0 0; }

@@ -62,7 +62,7 @@ class HostApp(UiApp[None]):
         summarizer: Summarizer,
         answers: Answers | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(settings.theme)
         self.session = session
         self._commands = HostCommands(self, directory)
         self.settings = settings
@@ -89,8 +89,6 @@ class HostApp(UiApp[None]):
 
     async def on_mount(self) -> None:
         """Show the session, and follow what others append."""
-        if self.settings.theme != "auto":
-            self.theme = "textual-dark" if self.settings.theme == "dark" else "textual-light"
         self.editor.focus()
         await self._arrive()
         self.set_interval(_LOOK_EVERY, self._look_again)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..settings import Theme
 from ..ui_app import UiApp
 from .picker_screen import SessionPicker
 
@@ -11,8 +12,8 @@ from .picker_screen import SessionPicker
 class PickerApp(UiApp[Path]):
     """Ends with the file that was chosen, or None."""
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__()
+    def __init__(self, directory: Path, theme: Theme = "auto") -> None:
+        super().__init__(theme)
         self._directory = directory
 
     def on_mount(self) -> None:
@@ -20,6 +21,6 @@ class PickerApp(UiApp[Path]):
         self.push_screen(SessionPicker(self._directory), self.exit)
 
 
-async def pick_session(directory: Path) -> Path | None:
+async def pick_session(directory: Path, theme: Theme = "auto") -> Path | None:
     """Let a person choose a session of a directory."""
-    return await PickerApp(directory).run_async()
+    return await PickerApp(directory, theme).run_async()

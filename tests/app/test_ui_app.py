@@ -10,6 +10,7 @@ from textual.widgets import Static
 from sessiontree.app.host.host_app import HostApp
 from sessiontree.app.host.picker_app import PickerApp
 from sessiontree.app.selector.tree_app import TreeApp
+from sessiontree.app.settings import Theme
 from sessiontree.app.ui_app import UiApp
 
 
@@ -61,3 +62,22 @@ async def test_an_app_that_does_not_fail_gives_back_what_it_ends_with() -> None:
     app.call_later(app.exit, "done")
     assert await app.run_async(headless=True) == "done"
     assert app.return_code == 0
+
+
+@pytest.mark.parametrize(
+    ("colours", "theme", "dark"),
+    [
+        ("", "auto", True),
+        ("15;0", "auto", True),
+        ("0;15", "auto", False),
+        ("0;default;7", "auto", False),
+        ("0;15", "dark", True),
+        ("15;0", "light", False),
+    ],
+)
+def test_the_theme_is_that_of_the_terminal_unless_it_is_set(
+    colours: str, theme: Theme, dark: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 4: light and dark terminals."""
+    monkeypatch.setenv("COLORFGBG", colours)
+    assert UiApp[None](theme).current_theme.dark is dark

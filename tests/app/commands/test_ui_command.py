@@ -123,6 +123,8 @@ def test_settings_are_those_of_the_file_and_the_option_goes_before(
     config.write_text("theme = 'light'\nmodel = 'openai:unused'\n")
     [app] = visit(talk, "--config", config, "--model", "digest", keys=QUIT).apps
     assert (app.settings.theme, app.settings.model, app.theme) == ("light", "digest", "textual-light")
+    [picker] = visit("--sessions-dir", talk.parent, "--config", config, keys="escape").apps
+    assert picker.theme == "textual-light"
 
 
 def test_the_session_that_is_picked_is_shown(talk: Path, visit: Callable[..., Visit]) -> None:

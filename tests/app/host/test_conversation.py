@@ -63,7 +63,7 @@ async def test_an_entry_is_shown_as_what_it_is(
 ) -> None:
     """Issue 4: Markdown, tool calls folded, summaries as dividers."""
     async with show(write(*records)) as on:
-        shown = " ".join(" ".join(on.lines[: on.conversation.region.bottom]).split())
+        shown = " ".join(" ".join(on.lines[: on.conversation.region.bottom]).replace("▌", " ").split())
         assert seen in shown
         assert unseen not in shown
 
