@@ -171,8 +171,9 @@ class HostApp(UiApp[None]):
         self._escaped_at = 0.0
         found = completions(self.editor.text)
         hint = self.query_one("#commands", Static)
-        hint.display = bool(found)
-        hint.update(fit("  ".join(found), max(1, self.size.width - 2)))
+        if found or hint.display:  # each update lays the whole screen out
+            hint.display = bool(found)
+            hint.update(fit("  ".join(found), max(1, self.size.width - 2)))
 
     def on_prompt_editor_complete(self) -> None:
         """Complete the command as far as it is certain."""
