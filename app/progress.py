@@ -26,12 +26,12 @@ class Progress:
         self._doing = doing
         self._started = monotonic()
         self._drawn_at = 0.0
-        self._counts = ""
+        self._counts: tuple[int, int] | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._shown = sys.stderr.isatty()
 
     def __call__(self, done: int, of: int) -> None:
-        self._counts = f"{done:,} of {of:,}"
+        self._counts = done, of
         self._draw()
 
     async def __aenter__(self) -> Self:
@@ -58,6 +58,7 @@ class Progress:
         if not self._shown or now - self._started < _FIRST_AFTER or now - self._drawn_at < _AGAIN_AFTER:
             return
         self._drawn_at = now
-        text = f"{self._doing} … {self._counts or f'{now - self._started:.0f} s'}"
+        so_far = f"{now - self._started:.0f} s" if self._counts is None else "{:,} of {:,}".format(*self._counts)
+        text = f"{self._doing} … {so_far}"
         sys.stderr.write(_ERASE + fit(text, max(1, shutil.get_terminal_size().columns - 1)))
         sys.stderr.flush()

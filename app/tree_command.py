@@ -12,7 +12,7 @@ import click
 from ..commands.session_manager import SessionManager
 from .async_run import run
 from .cells import cell_width, clean, fit
-from .managed_session import opened_to_read, opened_to_write
+from .managed_session import opened_to_read
 from .output import print_json, print_lines, terminal_width
 from .progress import Progress
 from .session_target import SessionTarget, json_option, session_argument
@@ -53,7 +53,9 @@ async def _choose(target: SessionTarget, mode: str, query: str, leaf_id: str | N
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("--interactive needs a terminal.", click.get_current_context())
     choose = needed_ui(".selector.tree_app", "choose_entry")
-    async with opened_to_write(target) as session:
+    async with Progress("reading the session"):
+        session = await SessionManager.open(await target.find())
+    async with session:
         if leaf_id is not None:
             session.branch(leaf_id)
         chosen = await choose(session, FilterMode(mode), query)
@@ -67,7 +69,7 @@ async def _tree(target: SessionTarget, mode: str, query: str, leaf_id: str | Non
         if leaf_id is not None:
             session.branch(leaf_id)
         rows = await visible_rows(session, mode=FilterMode(mode), query=query, home=expanduser("~"), progress=progress)
-        layout = rows.lay_out(session)
+        layout = rows.lay_out(session.columns)
     if as_json:
         print_json(_records(layout, rows, session))
     elif not rows.texts:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..eventstore.entries import SessionEntry
+from ..projections.tree import Tree
 from .cells import clean
 from .row_text import row_text
 from .tool_call_text import ToolCall
 from .tree_filter import FilterMode, shows
-from .tree_order import TreeShape, flatten
+from .tree_order import flatten
 from .tree_rows import TreeRows, lay_out, render_row
 from .tree_search import fold, matches, query_tokens
 
@@ -51,10 +52,10 @@ class VisibleRows:
             return
         self.texts[entry.id] = row_text(entry, self._calls, home=self._home)
 
-    def lay_out(self, shape: TreeShape) -> TreeRows:
+    def lay_out(self, tree: Tree) -> TreeRows:
         """Lay the rows out in the tree."""
-        flat = flatten(shape)
-        return lay_out(flat, [entry_id in self.texts for entry_id in flat.ids])
+        flat = flatten(tree, self._leaf_id)
+        return lay_out(flat, (position for position in range(len(flat.seqs)) if flat.id(position) in self.texts))
 
     def lines(self, rows: TreeRows, width: int | None) -> Iterator[tuple[str, str]]:
         """Yield the id and the line of each row."""

@@ -2,88 +2,103 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Protocol
 
-
-class TreeShape(Protocol):
-    """The tree by ids: each entry is a root or a child exactly once, and there is no cycle (T-29)."""
-
-    @property
-    def root_ids(self) -> Sequence[str]:
-        """The roots in file order."""
-        ...
-
-    @property
-    def leaf_id(self) -> str | None: ...
-
-    def ordered_child_ids(self, entry_id: str, /) -> Sequence[str]:
-        """The children of an entry, oldest first (T-28)."""
-        ...
+from ..projections.tree import ROOT, Tree
 
 
 @dataclass(frozen=True, slots=True)
 class FlatTree:
-    """Every entry once, parents before children, each subtree in one piece.
+    """Every entry once, parents before children, each subtree in one piece. An entry's place is its position.
 
-    `ids[p]` and `parents[p]` (a position, -1 for a root) belong to position `p`. The active path, root
-    to leaf, is the first `path_length` positions (U-11, U-14); 0 if there is no leaf.
+    The list is made of segments: in one, each entry but the first is the only child of the entry before it. So what
+    hangs together costs what its segments cost, however long they are.
     """
 
-    ids: list[str]
+    ids: Sequence[str]
+    """The ids of the entries, by number."""
+    seqs: array[int]
+    """The numbers of the entries, by position."""
+    positions: array[int]
+    """The positions, by number; -1 for a line that does not count."""
+    starts: list[int]
+    """The position at which each segment begins."""
     parents: list[int]
+    """The segment on whose last entry each hangs, -1 for a root."""
+    ends: list[int]
+    """The position behind all that hangs on each segment, itself included."""
     path_length: int
+    """How many entries the active path has: root to leaf, the first ones of the list (U-11, U-14)."""
+
+    def id(self, position: int) -> str:
+        """Return the id of the entry at a position."""
+        return self.ids[self.seqs[position]]
+
+    def segment(self, position: int) -> int:
+        """Return the segment that holds a position."""
+        return bisect_right(self.starts, position) - 1
+
+    def segment_end(self, segment: int) -> int:
+        """Return the position behind the last entry of a segment."""
+        return self.starts[segment + 1] if segment + 1 < len(self.starts) else len(self.seqs)
+
+    def subtree_end(self, position: int) -> int:
+        """Return the position behind all that hangs below an entry."""
+        return self.ends[self.segment(position)]
+
+    def parent(self, position: int) -> int:
+        """Return the position of an entry's parent, -1 for a root."""
+        segment = self.segment(position)
+        if position > self.starts[segment]:
+            return position - 1
+        above = self.parents[segment]
+        return self.segment_end(above) - 1 if above >= 0 else -1
 
 
-def flatten(shape: TreeShape) -> FlatTree:
+def flatten(tree: Tree, leaf_id: str | None) -> FlatTree:
     """U-10..U-12: flatten depth-first; at every level what contains the leaf comes first."""
-    ids: list[str] = []
+    leaf = tree.find(leaf_id) if leaf_id is not None else ROOT
+    active = set(tree.path(leaf))
+    turnings = tree.turnings()
+    seqs = array("I")
+    starts: list[int] = []
     parents: list[int] = []
-    pending = [(root, -1) for root in reversed(shape.root_ids)]
+    pending = [(root, -1) for root in _last_first(tree, ROOT, active)]
     while pending:
-        entry_id, parent = pending.pop()
-        position = len(ids)
-        ids.append(entry_id)
-        parents.append(parent)
-        pending.extend((child, position) for child in reversed(shape.ordered_child_ids(entry_id)))
-    path = _path(ids, parents, shape.leaf_id)
-    if not path:
-        return FlatTree(ids, parents, 0)
-    order = _active_first(path, parents)
-    moved_to = [0] * len(order)
-    for position, before in enumerate(order):
-        moved_to[before] = position
-    moved_parents = [-1 if parents[before] < 0 else moved_to[parents[before]] for before in order]
-    return FlatTree([ids[before] for before in order], moved_parents, len(path))
+        seq, above = pending.pop()
+        segment = len(starts)
+        starts.append(len(seqs))
+        parents.append(above)
+        while True:
+            turning = turnings[bisect_left(turnings, seq)]
+            seqs.extend(range(seq, turning + 1))
+            children = _last_first(tree, turning, active)
+            if len(children) != 1:
+                break
+            [seq] = children
+        pending.extend((child, segment) for child in children)
+    positions = array("i", [-1]) * len(tree.ids)
+    for position, seq in enumerate(seqs):
+        positions[seq] = position
+    return FlatTree(tree.ids, seqs, positions, starts, parents, _ends(starts, parents, len(seqs)), len(active))
 
 
-def _path(ids: list[str], parents: list[int], leaf_id: str | None) -> list[int]:
-    """The positions from the root to the leaf; none for a leaf that is null or unknown."""
-    if leaf_id is None or leaf_id not in ids:
-        return []
-    path = [ids.index(leaf_id)]
-    while (parent := parents[path[-1]]) >= 0:
-        path.append(parent)
-    path.reverse()
-    return path
+def _last_first(tree: Tree, seq: int, active: set[int]) -> list[int]:
+    """The children of an entry in the reverse of their order on the screen."""
+    children = tree.ordered_children(seq)
+    if len(children) > 1:
+        children.sort(key=lambda child: child not in active)
+        children.reverse()
+    return children
 
 
-def _active_first(path: list[int], parents: list[int]) -> list[int]:
-    """The old positions in the new order.
-
-    In pre-order a subtree is one run of positions, so moving each entry of the path in front of its
-    siblings gives: the path, what is below the leaf, then for each entry of the path, from the leaf up,
-    the siblings before it and those after it.
-    """
-    sizes = [1] * len(parents)
-    for position in range(len(parents) - 1, -1, -1):
-        if parents[position] >= 0:
-            sizes[parents[position]] += sizes[position]
-    ends = [start + sizes[start] for start in path]
-    runs = [path, range(path[-1] + 1, ends[-1])]
-    for above in range(len(path) - 2, -1, -1):
-        runs += [range(path[above] + 1, path[above + 1]), range(ends[above + 1], ends[above])]
-    runs += [range(path[0]), range(ends[0], len(parents))]
-    return list(chain.from_iterable(runs))
+def _ends(starts: list[int], parents: list[int], size: int) -> list[int]:
+    ends = [*starts[1:], size]
+    for segment in range(len(starts) - 1, -1, -1):
+        above = parents[segment]
+        if above >= 0 and ends[above] < ends[segment]:
+            ends[above] = ends[segment]
+    return ends

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .cells import ELLIPSIS, cell_width, clean, fit
@@ -19,66 +21,144 @@ MOST_LEVELS = 100
 
 @dataclass(frozen=True, slots=True)
 class TreeRows:
-    """The visible rows as parallel lists, laid out on what is visible (settled U-25).
+    """The visible rows, laid out on what is visible (settled U-25).
 
-    Of row `r`: `ids[r]`; `parents[r]`, the row of its nearest visible ancestor, -1 for none; `indents[r]`,
-    its levels of 3 cells (U-21); `connectors[r]`, `BRANCH`, `LAST` or "" (U-22); `stems[r]`, the nearest
-    row above it in the tree that shows a connector, -1 for none, so that gutters are a chain and cost no
-    memory by depth (U-23). The first `active` rows are on the active path (U-14).
-    `nearest[p]`: for each position of the flat tree its own row if visible, else that of its nearest visible
-    ancestor, -1 for none.
+    They are cut into runs, those of each segment of the flat tree that shows any: all rows of a run but the first
+    are the only visible child of the row before. `heads[r]` is the first row of run `r`; of that row `parents[r]` is
+    the run on whose last row it hangs, -1 for none, `indents[r]` its levels of 3 cells (U-21), `connectors[r]`
+    `BRANCH`, `LAST` or "" (U-22), `stems[r]` the nearest run above it whose head shows a connector, -1 for none, so
+    that gutters are a chain and cost no memory by depth (U-23).
     """
 
-    ids: list[str]
+    flat: FlatTree
+    positions: array[int]
+    """The visible positions, by row."""
+    active: int
+    """How many rows are on the active path: the first ones (U-14)."""
+    heads: list[int]
     parents: list[int]
     indents: list[int]
     connectors: list[str]
     stems: list[int]
-    active: int
-    nearest: list[int]
+    several_roots: bool
+    """Whether several rows are roots."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def _run(self, row: int) -> int:
+        """Return the run that holds a row."""
+        return bisect_right(self.heads, row) - 1
+
+    def _last_row(self, run: int) -> int:
+        return (self.heads[run + 1] if run + 1 < len(self.heads) else len(self.positions)) - 1
+
+    def parent(self, row: int) -> int:
+        """Return the row of the nearest visible ancestor of a row, -1 for none."""
+        run = self._run(row)
+        if row > self.heads[run]:
+            return row - 1
+        return self._last_row(self.parents[run]) if self.parents[run] >= 0 else -1
+
+    def indent(self, row: int) -> int:
+        """Return the levels of a row (U-20, U-21)."""
+        run = self._run(row)
+        below_root = self.several_roots and self.parents[run] < 0 and row > self.heads[run]
+        return self.indents[run] + below_root
+
+    def connector(self, row: int) -> str:
+        """Return the connector of a row, "" for none (U-22)."""
+        run = self._run(row)
+        return self.connectors[run] if row == self.heads[run] else ""
+
+    def stem(self, row: int) -> int:
+        """Return the nearest run above a row whose head shows a connector, -1 for none (U-23)."""
+        run = self._run(row)
+        return run if row > self.heads[run] and self.connectors[run] else self.stems[run]
+
+    def heads_branch(self, row: int) -> bool:
+        """Tell whether a row is a root or shows a connector."""
+        run = self._run(row)
+        return row == self.heads[run] and (self.parents[run] < 0 or bool(self.connectors[run]))
+
+    def branch_above(self, row: int) -> int:
+        """Return the next row on the way from a row to its root that heads a branch, -1 for none."""
+        run = self._run(row)
+        if row == self.heads[run]:
+            run = self.parents[run]
+        while run >= 0 and not self.heads_branch(self.heads[run]):
+            run = self.parents[run]
+        return self.heads[run] if run >= 0 else -1
+
+    def connector_below(self, row: int) -> int:
+        """Return the next row down the list that shows a connector, -1 for none."""
+        for run in range(self._run(row) + 1, len(self.heads)):
+            if self.connectors[run]:
+                return self.heads[run]
+        return -1
+
+    def nearest(self, position: int) -> int:
+        """Return the row of a position, or that of its nearest visible ancestor, -1 for none."""
+        row = bisect_right(self.positions, position) - 1
+        run = self._run(row)
+        while run >= 0 and self.flat.subtree_end(self.positions[self.heads[run]]) <= position:
+            run = self.parents[run]
+            row = self._last_row(run)
+        return row if run >= 0 else -1
+
+    def id(self, row: int) -> str:
+        """Return the id of a row's entry."""
+        return self.flat.id(self.positions[row])
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all rows."""
+        return [self.flat.id(position) for position in self.positions]
 
 
-def lay_out(flat: FlatTree, visible: Sequence[bool]) -> TreeRows:
-    """U-20..U-25: the rows of the visible positions; what hangs on a hidden entry moves up."""
-    ids: list[str] = []
+def lay_out(flat: FlatTree, visible: Iterable[int]) -> TreeRows:
+    """U-20..U-25: the rows of the visible positions, given in order; what hangs on a hidden entry moves up."""
+    positions = array("I", visible)
+    heads: list[int] = []
     parents: list[int] = []
+    ends: list[int] = []
     child_counts: list[int] = []
     last_children: list[int] = []
-    nearest: list[int] = []
     roots = 0
-    for position, entry_id in enumerate(flat.ids):
-        above = flat.parents[position]
-        parent = nearest[above] if above >= 0 else -1
-        if not visible[position]:
-            nearest.append(parent)
-            continue
-        row = len(ids)
-        nearest.append(row)
-        ids.append(entry_id)
-        parents.append(parent)
+    row, above = 0, -1
+    while row < len(positions):
+        segment = flat.segment(positions[row])
+        while above >= 0 and ends[above] <= positions[row]:
+            above = parents[above]
+        run = len(heads)
+        heads.append(row)
+        parents.append(above)
+        ends.append(flat.ends[segment])
         child_counts.append(0)
         last_children.append(-1)
-        if parent < 0:
+        if above < 0:
             roots += 1
         else:
-            child_counts[parent] += 1
-            last_children[parent] = row
+            child_counts[above] += 1
+            last_children[above] = run
+        row = bisect_left(positions, flat.segment_end(segment), row)
+        above = run
 
-    indents: list[int] = []
-    connectors: list[str] = []
-    stems: list[int] = []
-    for row, parent in enumerate(parents):
-        if parent < 0:
-            indents.append(0)
-            connectors.append("")
-            stems.append(-1)
+    rows = TreeRows(flat, positions, bisect_left(positions, flat.path_length), heads, parents, [], [], [], roots > 1)
+    for run, above in enumerate(parents):
+        if above < 0:
+            rows.indents.append(0)
+            rows.connectors.append("")
+            rows.stems.append(-1)
             continue
-        branches = child_counts[parent] > 1
-        below_one_of_several_roots = roots > 1 and parents[parent] < 0
-        indents.append(indents[parent] + (branches or below_one_of_several_roots))
-        connectors.append("" if not branches else LAST if last_children[parent] == row else BRANCH)
-        stems.append(parent if connectors[parent] else stems[parent])
-    return TreeRows(ids, parents, indents, connectors, stems, sum(visible[: flat.path_length]), nearest)
+        branches = child_counts[above] > 1
+        below_root = rows.several_roots and parents[above] < 0
+        hangs_on_head = heads[above + 1] == heads[above] + 1
+        deeper = (branches or below_root) if hangs_on_head else (branches + below_root)
+        rows.indents.append(rows.indents[above] + deeper)
+        rows.connectors.append("" if not branches else LAST if last_children[above] == run else BRANCH)
+        rows.stems.append(above if rows.connectors[above] else rows.stems[above])
+    return rows
 
 
 def max_levels(width: int) -> int:
@@ -88,12 +168,12 @@ def max_levels(width: int) -> int:
 
 def row_prefix(rows: TreeRows, row: int, levels: int | None = None) -> str:
     """U-22..U-26: a row's connector and gutters; of more than `levels` levels the innermost, after `…`."""
-    indent = rows.indents[row]
+    indent = rows.indent(row)
     left_out = 0 if levels is None else max(0, indent - levels)
     cells = [_BLANK] * (indent - left_out)
-    if rows.connectors[row]:
-        cells[-1] = rows.connectors[row]
-    stem = rows.stems[row]
+    if connector := rows.connector(row):
+        cells[-1] = connector
+    stem = rows.stem(row)
     while stem >= 0 and rows.indents[stem] > left_out:
         if rows.connectors[stem] == BRANCH:
             cells[rows.indents[stem] - 1 - left_out] = _GUTTER

@@ -24,14 +24,19 @@ def matches(tokens: list[str], text: str) -> bool:
     """U-58, U-59: whether every token is found in the folded `text`; no character has a pattern's meaning.
 
     A token is found as a substring, or failing that if its characters stand in order within one
-    whitespace-separated word, over at most max(n + 2, ⌈1.8 n⌉) characters for a token of n.
+    whitespace-separated word, over at most `widest_span` characters.
     """
     return all(token in text or in_one_word(token, text) for token in tokens)
 
 
+def widest_span(token: str) -> int:
+    """U-59: over how many characters those of a token may stand: max(n + 2, ⌈1.8 n⌉) for n."""
+    return max(len(token) + 2, -(-9 * len(token) // 5))
+
+
 def in_one_word(token: str, text: str) -> bool:
     """Tell whether the characters of a token stand in order, close together, within one word of a text."""
-    span = max(len(token) + 2, -(-9 * len(token) // 5))
+    span = widest_span(token)
     start = text.find(token[0])
     while start >= 0:
         end = start + 1

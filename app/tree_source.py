@@ -1,4 +1,4 @@
-"""The rows of a session's tree, its bodies read in slices and let go."""
+"""The rows of a session's tree, its bodies read and let go."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from .progress import Progress
 from .tool_call_text import ToolCall, tool_calls, without_bulk
 from .tree_filter import FilterMode, shows_kind
 from .tree_lines import VisibleRows
-
-_SLICE = 256
 
 
 async def visible_rows(
@@ -34,15 +32,16 @@ async def visible_rows(
         assistants.clear()
     calls: dict[str, ToolCall] = {}
     total = len(assistants) + len(wanted)
-    for start in range(0, len(assistants), _SLICE):
-        entries = await session.get_entries(assistants[start : start + _SLICE])
-        made = tool_calls(entry.message for entry in entries if isinstance(entry, MessageEntry))
-        calls |= {call_id: without_bulk(call) for call_id, call in made.items()}
-        progress(start + len(entries), total)
+    done = 0
+    async for entry in session.scan_entries(assistants):
+        done += 1
+        progress(done, total)
+        if isinstance(entry, MessageEntry):
+            made = tool_calls((entry.message,))
+            calls |= {call_id: without_bulk(call) for call_id, call in made.items()}
     rows = VisibleRows(calls, labels, session.leaf_id, mode=mode, query=query, home=home)
-    for start in range(0, len(wanted), _SLICE):
-        entries = await session.get_entries(wanted[start : start + _SLICE])
-        for entry in entries:
-            rows.add(entry)
-        progress(len(assistants) + start + len(entries), total)
+    async for entry in session.scan_entries(wanted):
+        done += 1
+        progress(done, total)
+        rows.add(entry)
     return rows

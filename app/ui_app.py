@@ -9,6 +9,7 @@ from textual.app import App
 from textual.worker import WorkerFailed
 
 from .settings import Theme
+from .terminal_driver import TerminalDriver
 
 T = TypeVar("T")
 _LIGHT_BACKGROUNDS = ("7", "15")
@@ -21,7 +22,7 @@ class UiApp(App[T]):
 
     def __init__(self, theme: Theme = "auto") -> None:
         """Begin in a theme; `auto` is light where the terminal says in COLORFGBG that it is, else dark."""
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver)
         if theme == "auto":
             # "foreground;background", or with a third colour between.
             background = os.environ.get("COLORFGBG", "").rpartition(";")[2]

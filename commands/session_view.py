@@ -17,12 +17,13 @@ from ..eventstore.report import Report
 from ..projections.abandoned_path import AbandonedPath, abandoned_path
 from ..projections.session_tree import SessionTreeNode, build_tree
 from ..projections.time_column import Timestamp
-from ..projections.tree import ROOT
+from ..projections.tree import ROOT, Tree
 from ..projections.usage import Usage
 from ..projections.verification import Progress, verify
 from .session_log import SessionLog
 
 _FOLLOWED_AT_ONCE = 256
+_SCANNED_AT_ONCE = 256
 
 
 class SessionShape(Struct, frozen=True):
@@ -95,6 +96,14 @@ class SessionView:
     def file_version(self) -> int:
         """The version of the file as it is on the disk."""
         return self._log.store.file_version
+
+    @property
+    def columns(self) -> Tree:
+        """The tree by the numbers of its entries, for whoever goes through all of it; it grows with the session.
+
+        Another one when a rewritten file was loaded anew (`generation`).
+        """
+        return self._log.projector.tree
 
     @property
     def root_ids(self) -> list[str]:
@@ -180,6 +189,25 @@ class SessionView:
             return await self._log.entries(seqs, signal)
 
         return await self._log.reading(read)
+
+    async def scan_entries(
+        self, ids: Iterable[str] | None = None, *, signal: AbortSignal | None = None
+    ) -> AsyncIterator[SessionEntry]:
+        """Yield entries as `get_entries` returns them, in bounded memory: for going through a whole session.
+
+        Raises `EntryNotFoundError`, also for an entry that another program takes out of the file meanwhile.
+        """
+        wanted = list(ids) if ids is not None else self.entry_ids()
+        for start in range(0, len(wanted), _SCANNED_AT_ONCE):
+            part = wanted[start : start + _SCANNED_AT_ONCE]
+
+            async def read(part: list[str] = part) -> list[SessionEntry]:
+                seqs = [self._log.seq(entry_id) for entry_id in part]
+                found = await self._log.reader.read(seqs, keep=False, signal=signal)
+                return [found[seq] for seq in seqs]
+
+            for entry in await self._log.reading(read):
+                yield entry
 
     async def get_children(self, entry_id: str, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
         """Return an entry's children in file order (T-25); empty for an unknown one."""

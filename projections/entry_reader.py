@@ -27,8 +27,10 @@ class EntryReader:
         self._cache: OrderedDict[int, tuple[SessionEntry, int]] = OrderedDict()
         self._cached_bytes = 0
 
-    async def read(self, seqs: Sequence[int], *, signal: AbortSignal | None = None) -> dict[int, SessionEntry]:
-        """Return entries by their numbers.
+    async def read(
+        self, seqs: Sequence[int], *, keep: bool = True, signal: AbortSignal | None = None
+    ) -> dict[int, SessionEntry]:
+        """Return entries by their numbers. `keep`: in the cache, for whoever asks next.
 
         Raises `SessionRewrittenError` where the file holds another entry, `AbortError`, `SessionFileError`.
         """
@@ -45,7 +47,8 @@ class EntryReader:
                 found[seq] = cached[0]
         async for seq, line in self._lines(missing, turns):
             entry = found[seq] = self._decode(seq, line)
-            self._keep(seq, entry, len(line))
+            if keep:
+                self._keep(seq, entry, len(line))
         return found
 
     async def read_lines(self, seqs: Sequence[int], *, signal: AbortSignal | None = None) -> list[bytes]:

@@ -17,7 +17,8 @@ class Projection(ABC):
 
     def apply_batch(self, first_seq: int, envelopes: Sequence[Envelope]) -> None:
         """Fold recorded entries, the first of which has the number `first_seq`."""
-        self._fold_batch(first_seq, Envelopes.of(envelopes))
+        if envelopes:
+            self._fold_batch(first_seq, Envelopes.of(envelopes))
 
     @abstractmethod
     def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None: ...

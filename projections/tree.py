@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from itertools import compress, count, islice
 from operator import ne
 
 from ..eventstore.envelope import Envelopes
@@ -36,7 +36,8 @@ class Tree(Projection):
         self.ids = self._index.ids
         """Ids by number."""
         self._kinds = KindTable()
-        self._kind_numbers = array("I", [0])
+        self.kind_numbers = array("I", [0])
+        """Kinds by number of the entry, each as its number in `kinds`."""
         # A child that follows its parent at once needs no place of its own: only the others are listed.
         self._far_children: dict[int, list[int]] = {}
         self._waiting: dict[str, list[int]] = {}
@@ -61,7 +62,7 @@ class Tree(Projection):
     def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         ids = [envelope.id for envelope in envelopes]
         named = [envelope.parent_id for envelope in envelopes]
-        self._kind_numbers.extend(self._kinds.numbers(envelopes))
+        self.kind_numbers.extend(self._kinds.numbers(envelopes))
         self.times.extend(first_seq, [envelope.timestamp for envelope in envelopes])
         above = [self.ids[-1], *ids[:-1]]
         self._note_duplicates(self._index.add(ids))
@@ -130,9 +131,24 @@ class Tree(Projection):
         self.settle()
         return self._index.get(entry_id)
 
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """The kinds that were met."""
+        return self._kinds.kinds
+
     def kind(self, seq: int) -> Kind:
         """Return an entry's type and role."""
-        return self._kinds.kinds[self._kind_numbers[seq]]
+        return self._kinds.kinds[self.kind_numbers[seq]]
+
+    def turnings(self) -> list[int]:
+        """Return the numbers, in order, of the entries that are not followed at once by their only child.
+
+        Between two of them each entry has one child, the next line.
+        """
+        self.settle()
+        # The first item of the parents is that of `ROOT`.
+        turnings = set(compress(range(len(self.parents)), map(ne, islice(self.parents, 1, None), count())))
+        return sorted(turnings.union(self._far_children, (self.last_seq,)) - {ROOT})
 
     def children(self, seq: int) -> list[int]:
         """Return the children of an entry, or the roots for `ROOT`, in file order (T-25, T-27)."""

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
@@ -19,6 +19,7 @@ from ...eventstore.errors import AbortError, SessionTreeError
 from ..cells import clean, fit
 from ..tree_filter import FilterMode
 from .row_reading import RowReader
+from .tree_help import help_text
 from .tree_model import TreeModel
 from .tree_view import TreeView
 
@@ -29,15 +30,7 @@ _FILTER_KEYS = {
     "alt+l": FilterMode.LABELED_ONLY,
     "alt+a": FilterMode.ALL,
 }
-_REPAINT_EVERY = 16  # slices
-HELP = """\
-↑ ↓            move                     Enter        go there
-PgUp PgDn ← →  a page                   Shift+Enter  the same, with a summary (or Alt+Enter, Ctrl+S)
-Home End       first, last              Shift+L      label
-Alt+↑ Alt+↓    turn by turn             text         search; Backspace, Escape
-Ctrl+← Ctrl+→  fold, unfold, branches   Ctrl+O       next filter (back: Alt+O)
-                                        Alt+D T U L A  default, no-tools, user-only, labeled-only, all
-Escape         close                    F1 or ?      this help"""
+_REPAINT_EVERY = 16  # of what the reader tells
 
 
 class TreeChoice(NamedTuple):
@@ -57,7 +50,8 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
     TreeSelector #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
     TreeSelector #empty { height: auto; padding: 1 2; color: $text-muted; display: none; }
     TreeSelector TreeView { height: 1fr; }
-    TreeSelector #help { height: auto; padding: 0 1; border-top: solid $primary; display: none; }
+    TreeSelector #help { height: auto; max-height: 50%; padding: 0 1; border-top: solid $primary; display: none; }
+    TreeSelector #help Static { height: auto; }
     TreeSelector Input { height: 3; display: none; }
     TreeSelector #foot { height: 1; padding: 0 1; background: $surface; color: $text-muted; }
     """
@@ -95,9 +89,11 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         super().__init__()
         self._session = session
         self._set_label = set_label
-        self.model = TreeModel(session, mode=mode)
-        self.model.query = query
+        self.model = TreeModel(session, mode=mode, query=query)
         self._reading = AbortController()
+        self._read_so_far = 0
+        self._labelling: str | None = None
+        """The id of the entry whose label is edited."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -105,7 +101,8 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
             yield Static("", id="empty", markup=False)
             yield TreeView(self.model)
             yield Input(placeholder="label (empty: none)", id="label")
-            yield Static(HELP, id="help", markup=False)
+            with VerticalScroll(id="help", can_focus=False):
+                yield Static(markup=False)
             yield Static("", id="foot", markup=False)
 
     def on_mount(self) -> None:
@@ -119,104 +116,119 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
 
     def _show(self) -> None:
         """Draw what the model says."""
-        model = self.model
-        rows = len(model.rows.ids)
-        reason = self._why_empty() if not rows else ""
-        empty = self.query_one("#empty", Static)
-        empty.update(reason)
-        empty.display = bool(reason)
         self._view.show()
-        self._foot()
+        self._say()
 
     def _moved(self) -> None:
         self._view.follow_selection()
-        self._view.refresh()
-        self._foot()
+        self._say()
 
-    def _foot(self) -> None:
+    def _say(self) -> None:
+        """Say where one is, and why nothing is shown."""
         model = self.model
-        rows = len(model.rows.ids)
-        total = rows or len(model.flat.ids)
+        reason = "" if len(model.rows) else self._why_empty()
+        empty = self.query_one("#empty", Static)
+        if reason or empty.display:
+            empty.update(reason)
+            empty.display = bool(reason)
+        total = len(model.rows) or model.size
         parts = [f"({model.row + 1}/{total})", f"[{model.mode.value}]"]
         if model.query:
             parts.append(f"search: {clean(model.query)}")
+        if self._read_so_far < model.size:
+            parts.append(f"reading {100 * self._read_so_far // model.size} %")
         parts.append("F1 help")
-        width = max(1, self.size.width - 2)
-        self.query_one("#foot", Static).update(fit("  ".join(parts), width))
+        self.query_one("#foot", Static).update(fit("  ".join(parts), max(1, self.size.width - 2)), layout=False)
 
     def _why_empty(self) -> str:
         model = self.model
-        total = len(model.flat.ids)
-        if not total:
+        if not model.size:
             return "No entries: nothing was recorded in this session yet."
         if not model.passed_filter:
-            return f"The filter {model.mode.value} hides all {total:,} entries. Alt+A shows all, Alt+D the default."
+            hidden = "the one entry" if model.size == 1 else f"all {model.size:,} entries"
+            return f"The filter {model.mode.value} hides {hidden}. Alt+A shows all, Alt+D the default."
         return f"Nothing is found for “{clean(model.query)}”. Backspace takes a letter back."
+
+    def on_resize(self) -> None:
+        self._say()
+        self.query_one("#help Static", Static).update(help_text(self.size.width - 2))
 
     @work(exclusive=True)
     async def _read(self) -> None:
         """Take in the texts while the tree is shown."""
-        reader = RowReader(self._session, self.model, expanduser("~"))
+        model = self.model
+        reader = RowReader(self._session, model, expanduser("~"))
         try:
-            slices = 0
-            async for _ in reader.read(self._reading.signal):
-                slices += 1
-                if slices == 1:
-                    self.model.refresh()
-                    self._show()
-                elif slices % _REPAINT_EVERY == 0:
+            told = 0
+            async for done in reader.read(self._reading.signal):
+                self._read_so_far = done
+                told += 1
+                if told == 1:
+                    self._take_in()
+                elif told % _REPAINT_EVERY == 0:
                     self._view.refresh()
+                    self._say()
         except AbortError:
             return
         except SessionTreeError as error:
             self.notify(clean(str(error)), severity="error", markup=False)
+        self._read_so_far = model.size
+        self._take_in()
+
+    def _take_in(self) -> None:
+        """Show what was read; what one looks at stays where it is."""
+        row = self.model.row
         self.model.refresh()
-        self._show()
+        if row >= 0 and self.model.row >= 0:
+            self._view.show_in_place(row)
+            self._say()
+        else:
+            self._show()
 
     def on_unmount(self) -> None:
         self._reading.abort()
 
     def on_key(self, event: events.Key) -> None:
-        if self._editing_label or not event.is_printable or event.character is None:
+        character = event.character
+        if not event.is_printable or character is None or event.key.startswith("alt+"):
             return
         event.stop()
-        if not self.model.query and event.character == "L":
+        if self._labelling is not None:
+            # It was typed before the editor had the focus.
+            self._label_editor.insert_text_at_cursor(character)
+        elif not self.model.query and character == "L":
             self._edit_label()
-        elif not self.model.query and event.character == "?":
+        elif not self.model.query and character == "?":
             self.action_help()
         else:
-            self._search(self.model.query + event.character)
+            self._search(self.model.query + character)
 
     def _search(self, query: str) -> None:
         self.model.set_query(query)
         self._show()
 
     @property
-    def _label_input(self) -> Input:
+    def _label_editor(self) -> Input:
         return self.query_one("#label", Input)
 
-    @property
-    def _editing_label(self) -> bool:
-        return bool(self._label_input.display)
-
     def _edit_label(self) -> None:
-        entry_id = self.model.selected_id
-        if entry_id is None or self._set_label is None:
-            return
-        field = self._label_input
-        field.value = clean(self.model.labels.get(entry_id, ""))
-        field.display = True
-        field.focus()
+        """Begin to edit the label of the selected entry, whatever is selected until that ends (U-63)."""
+        self._labelling = self.model.selected_id if self._set_label is not None else None
+        if self._labelling is not None:
+            editor = self._label_editor
+            editor.value = clean(self.model.labels.get(self._labelling, ""))
+            editor.display = True
+            self.set_focus(editor)
 
     def _end_label(self) -> None:
-        self._label_input.display = False
+        self._labelling = None
+        self._label_editor.display = False
         self._view.focus()
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Record the label, or clear it (U-63, U-64)."""
         event.stop()
-        entry_id = self.model.selected_id
-        label = event.value.strip() or None
+        entry_id, label = self._labelling, event.value.strip() or None
         self._end_label()
         if entry_id is None or self._set_label is None or label == self.model.labels.get(entry_id):
             return
@@ -228,19 +240,23 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         self.model.set_label(entry_id, label)
         self._show()
 
-    def on_tree_view_entered(self) -> None:
-        self.action_choose(False)
+    def on_tree_view_selected(self, event: TreeView.Selected) -> None:
+        if self._labelling is not None:
+            self._end_label()
+        self._say()
+        if event.entered:
+            self._choose(summarize=False)
 
     def action_move(self, steps: int) -> None:
         self.model.move(steps)
         self._moved()
 
     def action_page(self, direction: int) -> None:
-        self.model.select_row(self.model.row + direction * max(1, self._view.size.height - 1))
+        self.model.select_row(self.model.row + direction * max(1, self._view.size.height))
         self._moved()
 
     def action_to_end(self, direction: int) -> None:
-        self.model.select_row(0 if direction < 0 else len(self.model.rows.ids))
+        self.model.select_row(0 if direction < 0 else len(self.model.rows))
         self._moved()
 
     def action_turn(self, direction: int) -> None:
@@ -255,14 +271,21 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         self.model.unfold_or_go_down()
         self._show()
 
-    def action_choose(self, summarize: bool) -> None:
+    async def action_choose(self, summarize: bool) -> None:
+        """Enter: end the label, or choose (U-61, U-63)."""
+        if self._labelling is not None:
+            await self._label_editor.action_submit()
+        else:
+            self._choose(summarize=summarize)
+
+    def _choose(self, *, summarize: bool) -> None:
         entry_id = self.model.selected_id
         if entry_id is not None:
             self.dismiss(TreeChoice(entry_id, summarize, self.model.stands_for_leaf()))
 
     def action_leave(self) -> None:
         """Escape: out of the label, of the search, of the selector (U-62, U-63)."""
-        if self._editing_label:
+        if self._labelling is not None:
             self._end_label()
         elif self.model.query:
             self._search("")
@@ -285,5 +308,5 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         self._show()
 
     def action_help(self) -> None:
-        shown = self.query_one("#help", Static)
+        shown = self.query_one("#help")
         shown.display = not shown.display

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
@@ -32,24 +31,37 @@ class TreeView(ScrollView, can_focus=True, inherit_bindings=False):
     TreeView .tree--selected { background: $primary 30%; text-style: bold; }
     """
 
-    class Entered(Message):
-        """The selected row was chosen with the mouse."""
+    class Selected(Message):
+        """A row was selected with the mouse. `entered`: by a double click, to go there."""
+
+        def __init__(self, *, entered: bool) -> None:
+            super().__init__()
+            self.entered = entered
 
     def __init__(self, model: TreeModel) -> None:
         super().__init__()
         self.model = model
 
     def show(self) -> None:
-        """Draw everything anew, after the model has changed."""
-        self.virtual_size = Size(0, len(self.model.rows.ids))
+        """Draw everything anew, the selection in the middle."""
+        self.virtual_size = Size(0, len(self.model.rows))
         self.follow_selection()
-        self.refresh()
+
+    def show_in_place(self, row: int) -> None:
+        """Draw everything anew; the selection, which was in a row, stays on its line of the screen."""
+        self.virtual_size = Size(0, len(self.model.rows))
+        self._go_to_line(self.scroll_offset.y + self.model.row - row)
 
     def follow_selection(self) -> None:
         """Scroll so that the selection is in the middle, as far as there are rows (U-65)."""
-        row, height = self.model.row, max(1, self.size.height)
-        if row >= 0:
-            self.scroll_to(y=max(0, row - height // 2), animate=False, immediate=True)
+        if self.model.row >= 0:
+            self._go_to_line(self.model.row - max(1, self.size.height) // 2)
+        else:
+            self.refresh()
+
+    def _go_to_line(self, line: int) -> None:
+        self.scroll_to(y=max(0, line), animate=False, immediate=True)
+        self.refresh()
 
     def on_resize(self) -> None:
         self.show()
@@ -58,42 +70,48 @@ class TreeView(ScrollView, can_focus=True, inherit_bindings=False):
         """Return one line: cursor, connectors, active mark, label, text."""
         width = self.scrollable_content_region.width
         row = self.scroll_offset.y + y
-        model, rows = self.model, self.model.rows
-        if row >= len(rows.ids):
-            return Strip.blank(width, self.rich_style)
         base = self.rich_style
-        selected = row == model.row
+        if row >= len(self.model.rows):
+            return Strip.blank(width, base)
+        selected = row == self.model.row
         if selected:
             base += self.get_component_rich_style("tree--selected", partial=True)
-        segments = list(self._segments(row, width, base, selected))
-        return Strip(segments).adjust_cell_length(width, base)
+        segments = []
+        used = 0
+        for text, component in self._parts(row, width, selected):
+            style = base + self.get_component_rich_style(component, partial=True) if component else base
+            segments.append(Segment(text, style))
+            used += cell_width(text)
+        segments.append(Segment(" " * (width - used), base))
+        # The width is ours: rich counts some characters otherwise than terminals do.
+        return Strip(segments, width)
 
-    def _segments(self, row: int, width: int, base: Style, selected: bool) -> list[Segment]:
+    def _parts(self, row: int, width: int, selected: bool) -> list[tuple[str, str]]:
+        """The texts of a row with the component that each is drawn as, together at most `width` cells (U-30)."""
         model, rows = self.model, self.model.rows
         prefix = ("› " if selected else "  ") + row_prefix(rows, row, max_levels(width))
-        parts = [(fit(prefix, width), "tree--prefix")]
+        parts = [(prefix, "tree--prefix")]
         if row < rows.active:
             parts.append(("• ", "tree--active"))
         if model.is_folded(row):
             parts.append((_FOLDED, "tree--prefix"))
-        used = sum(cell_width(text) for text, _ in parts)
-        label = clean(model.labels.get(rows.ids[row], "")).strip()
+        label = clean(model.labels.get(rows.id(row), "")).strip()
         if label:
-            shown = f"[{fit(label, max(1, (width - used) // 2 - 3))}] "
-            parts.append((shown, "tree--label"))
-            used += cell_width(shown)
-        text = model.text_of(row) or _UNREAD
-        if used < width:
-            parts.append((fit(text, width - used), ""))
-        return [
-            Segment(text, base + self.get_component_rich_style(name, partial=True) if name else base)
-            for text, name in parts
-        ]
+            used = sum(cell_width(text) for text, _ in parts)
+            parts.append((f"[{fit(label, max(1, (width - used) // 2 - len('[] ')))}] ", "tree--label"))
+        parts.append((model.text_of(row) or _UNREAD, ""))
+        shown = []
+        for text, component in parts:
+            if width <= 0:
+                break
+            fitted = fit(text, width)
+            shown.append((fitted, component))
+            width -= cell_width(fitted)
+        return shown
 
     def on_click(self, event: events.Click) -> None:
         row = self.scroll_offset.y + event.y
-        if row < len(self.model.rows.ids):
+        if row < len(self.model.rows):
             self.model.select_row(row)
             self.refresh()
-            if event.chain == 2:
-                self.post_message(self.Entered())
+            self.post_message(self.Selected(entered=event.chain == 2))

@@ -1,42 +1,69 @@
-"""Which rows hold which words, so that a search looks at each different word once (settled U-59)."""
+"""Which positions hold which words, so that a search looks at each different word once (settled U-59)."""
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterator
 
-from ..tree_search import in_one_word
+from ..tree_search import in_one_word, widest_span
+
+_CHARACTERS = {chr(code) for code in range(0x21, 0x7F)}
 
 
 class WordIndex:
-    """The words of rows that come in any order; a row is a number."""
+    """The words at `size` positions, that come in any order.
 
-    def __init__(self) -> None:
-        self._rows: dict[str, array[int]] = {}
+    What is found is a mask: a byte for each position, 0 or 1.
+    For each visible ASCII character there is such a mask ready: nearly every word is found for one letter alone.
+    """
 
-    def add(self, row: int, text: str) -> None:
-        """Take in the folded text of a row."""
-        rows = self._rows
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._positions: dict[str, array[int]] = {}
+        self._of_character: dict[str, bytearray] = {}
+        self._vocabulary = ""
+
+    def add(self, position: int, text: str) -> None:
+        """Take in the folded text at a position."""
+        positions = self._positions
         for word in set(text.split()):
-            if (known := rows.get(word)) is None:
-                rows[word] = array("I", (row,))
+            if (known := positions.get(word)) is None:
+                positions[word] = array("I", (position,))
             else:
-                known.append(row)
+                known.append(position)
+        of_character = self._of_character
+        for character in _CHARACTERS.intersection(text):
+            if character not in of_character:
+                of_character[character] = bytearray(self._size)
+            of_character[character][position] = 1
 
-    def find(self, token: str) -> set[int]:
-        """Return the rows in which a token is found, as a substring or else in order within one word."""
-        found: set[int] = set()
-        for word, rows in self._rows.items():
-            if token in word or (len(token) > 1 and in_one_word(token, word)):
-                found.update(rows)
+    def find(self, token: str) -> bytearray:
+        """Return where a token is found, as a substring or else in order within one word."""
+        if token in _CHARACTERS:
+            return bytearray(self._of_character.get(token, self._size))
+        found = bytearray(self._size)
+        for word in self._words_with(token):
+            for position in self._positions[word]:
+                found[position] = 1
         return found
 
-    def find_all(self, tokens: Iterable[str]) -> set[int]:
-        """Return the rows in which every token is found."""
-        found: set[int] | None = None
-        for token in sorted(tokens, key=len, reverse=True):
-            rows = self.find(token)
-            found = rows if found is None else found & rows
-            if not found:
-                break
-        return found if found is not None else set()
+    def _words_with(self, token: str) -> Iterator[str]:
+        # No word holds whitespace, so that in one text of all of them nothing is found over the end of a word.
+        if self._vocabulary.count("\n") != len(self._positions):
+            self._vocabulary = "".join(f"{word}\n" for word in self._positions)
+        vocabulary = self._vocabulary
+        for found in _in_order(token).finditer(vocabulary):
+            word = vocabulary[vocabulary.rfind("\n", 0, found.start()) + 1 : found.end()]
+            if token in word or in_one_word(token, found[0]):
+                yield word
+
+
+def _in_order(token: str) -> re.Pattern[str]:
+    """Find, from its first character on, the end of each word in which a token may stand in order.
+
+    Each gap is atomic: it ends at the nearest character that fits, and no other is tried, so that no word takes long.
+    """
+    first, *others = map(re.escape, token)
+    gap = f"[^\\n]{{0,{widest_span(token) - len(token)}}}?"
+    return re.compile(first + "".join(f"(?>{gap}{character})" for character in others) + r"[^\n]*")

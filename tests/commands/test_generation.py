@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import SessionManager, SessionNotFoundError, SessionRewrittenError, SessionTreeError
+from sessiontree import SessionEntry, SessionManager, SessionNotFoundError, SessionRewrittenError, SessionTreeError
 
 Make = Callable[..., Awaitable[SessionManager]]
 
@@ -55,10 +55,15 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
+async def scanned(session: SessionManager) -> list[SessionEntry]:
+    return [entry async for entry in session.scan_entries(["a", "b"])]
+
+
 READS: dict[str, Callable[[SessionManager], Awaitable[Any]]] = {
     "refresh": lambda session: session.refresh(),
     "get_entry": lambda session: session.get_entry("a"),
     "get_entries": lambda session: session.get_entries(),
+    "scan_entries": scanned,
     "get_branch": lambda session: session.get_branch(),
     "get_tree": lambda session: session.get_tree(),
     "get_children": lambda session: session.get_children("a"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree import AbortController, AbortError, SessionManager
+from sessiontree import AbortController, AbortError, AbortSignal, SessionEntry, SessionManager
 
 Make = Callable[..., Awaitable[SessionManager]]
 
@@ -21,7 +21,13 @@ async def chain(session: SessionManager, *ids: str) -> None:
         await session.append_message(user(entry_id), entry_id=entry_id)
 
 
-@pytest.mark.parametrize("method", ["get_entries", "get_branch", "get_tree", "get_children", "get_entry", "context"])
+async def scanned(session: SessionManager, signal: AbortSignal) -> list[SessionEntry]:
+    return [entry async for entry in session.scan_entries(signal=signal)]
+
+
+@pytest.mark.parametrize(
+    "method", ["get_entries", "scan_entries", "get_branch", "get_tree", "get_children", "get_entry", "context"]
+)
 async def test_what_loads_bodies_can_be_aborted(make_file: Make, method: str) -> None:
     """D8: with the reason that was given; the session is as good as before."""
     session = await make_file()
@@ -30,6 +36,7 @@ async def test_what_loads_bodies_can_be_aborted(make_file: Make, method: str) ->
     async with await SessionManager.open(str(session.session_file)) as again:
         calls: dict[str, Callable[..., Awaitable[object]]] = {
             "get_entries": again.get_entries,
+            "scan_entries": lambda signal: scanned(again, signal),
             "get_branch": again.get_branch,
             "get_tree": again.get_tree,
             "get_children": lambda signal: again.get_children("a", signal=signal),

@@ -64,6 +64,21 @@ async def test_entries_are_a_new_list_in_file_order_without_the_header(session: 
     assert session.header.id == session.session_id
 
 
+async def test_a_scan_yields_what_a_list_holds_and_keeps_none_of_it(make_file: Make) -> None:
+    """T-03, D2: in the order asked for, in slices; an unknown id is an error when its turn comes."""
+    session = await make_file(durability="os")
+    ids = await session.append_many([{"role": "user", "content": str(number)} for number in range(600)])
+    await session.close()
+    async with await SessionManager.open(str(session.session_file)) as again:
+        scanned = [entry async for entry in again.scan_entries()]
+        assert again._log.reader._cached_bytes == 0
+        assert scanned == await again.get_entries()
+        some = [ids[599], ids[0], ids[300], ids[0]]
+        assert [entry.id async for entry in again.scan_entries(some)] == some
+        with pytest.raises(EntryNotFoundError):
+            [entry async for entry in again.scan_entries(["nope"])]
+
+
 async def test_a_path_leads_from_the_root_to_the_leaf_or_to_any_entry(session: SessionManager) -> None:
     """X-07, X-24, T-22: both ends included, whatever the types."""
     await chain(session, "a")

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sessiontree.app.tool_call_text import tool_calls
 from sessiontree.app.tree_lines import VisibleRows
+from sessiontree.app.tree_order import FlatTree, flatten
+from sessiontree.app.tree_rows import TreeRows, lay_out
 from sessiontree.eventstore.entries import LabelEntry, MessageEntry, SessionEntry, decode_entry
+from sessiontree.eventstore.envelope import Envelopes, envelope_of
+from sessiontree.projections.tree import Tree
 
 DATA = Path(__file__).parent / "data"
 
 
 @dataclass
 class SampleTree:
-    """A `TreeShape` with the entries and labels that its rows are made of."""
+    """A tree with the entries and labels that its rows are made of."""
 
     leaf_id: str | None = None
-    root_ids: list[str] = field(default_factory=list)
-    children: dict[str, list[str]] = field(default_factory=dict)
+    columns: Tree = field(default_factory=Tree)
     entries: dict[str, SessionEntry] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
 
-    def ordered_child_ids(self, entry_id: str) -> list[str]:
-        return self.children.get(entry_id, [])
-
-    def add(self, entry: SessionEntry, parent_id: str | None) -> None:
-        self.entries[entry.id] = entry
-        siblings = self.root_ids if parent_id is None else self.children.setdefault(parent_id, [])
-        siblings.append(entry.id)
+    def add(self, entries: Iterable[SessionEntry], parents: Mapping[str, str | None]) -> None:
+        self.entries |= {entry.id: entry for entry in entries}
+        envelopes = [replace(envelope_of(entry), parent_id=parents[entry.id]) for entry in self.entries.values()]
+        self.columns.apply_batch(1, Envelopes(envelopes))
 
     def rows(self, width: int | None = None, **options: Any) -> list[tuple[str, str]]:
         """The id and the line of each row; options as `VisibleRows` takes them."""
@@ -42,7 +42,15 @@ class SampleTree:
         rows = VisibleRows(calls, self.labels, self.leaf_id, **options)
         for entry in self.entries.values():
             rows.add(entry)
-        return list(rows.lines(rows.lay_out(self), width))
+        return list(rows.lines(rows.lay_out(self.columns), width))
+
+    def flat(self) -> FlatTree:
+        return flatten(self.columns, self.leaf_id)
+
+    def laid_out(self, *hidden: str) -> TreeRows:
+        """All rows but those of some entries."""
+        flat = self.flat()
+        return lay_out(flat, (position for position in range(len(flat.seqs)) if flat.id(position) not in hidden))
 
     def lines(self, **options: Any) -> list[str]:
         return [line for _, line in self.rows(**options)]
@@ -70,8 +78,7 @@ def make_tree() -> Callable[..., SampleTree]:
     def make(parents: Mapping[str, str | None], leaf: str | None = None, *entries: Any, **labels: str) -> SampleTree:
         tree = SampleTree(leaf_id=leaf, labels=labels)
         given = {one.id: one for one in entries}
-        for entry_id, parent_id in parents.items():
-            tree.add(given.get(entry_id) or entry(entry_id), parent_id)
+        tree.add((given.get(entry_id) or entry(entry_id) for entry_id in parents), parents)
         return tree
 
     return make
@@ -82,30 +89,15 @@ def load_case() -> Callable[[int], SampleTree]:
     """The session of a case: well-formed but for its times; the leaf is its last entry."""
 
     def load(number: int) -> SampleTree:
-        tree = SampleTree()
         lines = (DATA / f"case-{number}.jsonl").read_text(encoding="utf-8").split("\n")
-        for one in [decode_entry(line.encode()) for line in lines[1:] if line]:
-            tree.add(one, one.parent_id)
-            tree.leaf_id = one.id
+        entries = [decode_entry(line.encode()) for line in lines[1:] if line]
+        tree = SampleTree(leaf_id=entries[-1].id)
+        tree.add(entries, {one.id: one.parent_id for one in entries})
+        for one in entries:
             if isinstance(one, LabelEntry) and one.target_id:
                 tree.labels.pop(one.target_id, None)
                 if one.label:
                     tree.labels[one.target_id] = one.label
-        for siblings in tree.children.values():
-            siblings.sort(key=_instants(tree, siblings).__getitem__)
         return tree
 
     return load
-
-
-def _instants(tree: SampleTree, siblings: list[str]) -> dict[str, datetime]:
-    """T-28: the instants that siblings are sorted by; an unreadable one is that of the sibling before it."""
-    instants = {}
-    latest = datetime.min.replace(tzinfo=UTC)
-    for entry_id in siblings:
-        try:
-            latest = datetime.fromisoformat(str(tree.entries[entry_id].timestamp))
-        except ValueError:
-            pass
-        instants[entry_id] = latest
-    return instants

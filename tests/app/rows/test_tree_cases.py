@@ -9,8 +9,7 @@ import pytest
 from wcwidth import wcswidth
 
 from sessiontree.app.tree_filter import FilterMode
-from sessiontree.app.tree_order import flatten
-from sessiontree.app.tree_rows import lay_out, render_row
+from sessiontree.app.tree_rows import render_row
 
 
 def test_children_with_unreadable_times_are_all_drawn_in_their_order(load_case: Any) -> None:
@@ -86,9 +85,8 @@ def test_rows_of_wide_characters_at_40_columns(load_case: Any) -> None:
 def test_eighty_branch_points_in_a_row_leave_room_for_the_text(width: int, load_case: Any) -> None:
     """Case 76, X-145, U-26: 162 rows, each fits and shows its text, also the selected one."""
     tree = load_case(76)
-    flat = flatten(tree)
-    rows = lay_out(flat, [True] * len(flat.ids))
-    assert len(rows.ids) == 162
+    rows = tree.laid_out()
+    assert len(rows) == 162
     for row, entry_id in enumerate(rows.ids):
         text = "user: " + tree.entries[entry_id].message["content"]
         line = render_row(rows, row, text, None, width=width, selected=entry_id == "end")
@@ -101,9 +99,9 @@ def test_a_chain_of_any_depth_is_drawn_and_searched(make_tree: Any) -> None:
     """Case 30, D15: 160,000 entries deep, no recursion, no memory by depth."""
     depth = 160_000
     tree = make_tree({f"n{n}": f"n{n - 1}" if n else None for n in range(depth)}, f"n{depth - 1}")
-    flat = flatten(tree)
-    rows = lay_out(flat, [True] * depth)
-    assert flat.path_length == rows.active == depth
+    rows = tree.laid_out()
+    assert rows.flat.path_length == rows.active == depth
+    assert (len(rows.heads), len(rows.flat.starts)) == (1, 1)
     assert render_row(rows, depth - 1, "user: end", None, width=40) == "  • user: end"
     assert tree.row_ids(query="n159999") == ["n159999"]
 
@@ -113,10 +111,9 @@ def test_branch_points_of_any_depth_cost_no_memory_by_depth(make_tree: Any) -> N
     parents: dict[str, str | None] = {"p0": None}
     for depth in range(1, 80_000):
         parents[f"q{depth}"] = parents[f"p{depth}"] = f"p{depth - 1}"
-    flat = flatten(make_tree(parents, "q79999"))
-    rows = lay_out(flat, [True] * len(flat.ids))
-    deepest = rows.ids.index("q79999")
-    assert rows.indents[deepest] == 79_999
+    rows = make_tree(parents, "q79999").laid_out()
+    deepest = rows.active - 1
+    assert (rows.id(deepest), rows.indent(deepest)) == ("q79999", 79_999)
     assert render_row(rows, deepest, "user: end", None, width=40) == "  …  │  │  ├─ • user: end"
 
 

@@ -9,8 +9,7 @@ import pytest
 from wcwidth import wcswidth
 
 from sessiontree.app.tree_filter import FilterMode
-from sessiontree.app.tree_order import flatten
-from sessiontree.app.tree_rows import lay_out, max_levels, render_row, row_prefix
+from sessiontree.app.tree_rows import max_levels, render_row, row_prefix
 
 
 def picture(text: str) -> list[str]:
@@ -71,8 +70,11 @@ def test_what_contains_the_leaf_comes_first_at_every_level(make_tree: Any) -> No
         | {"x": "b2", "y": "x"},
         "x",
     )
-    assert flatten(tree).ids == ["r2", "b", "b2", "x", "y", "b1", "b3", "a", "c", "r1", "r3"]
-    assert flatten(tree).path_length == 4
+    flat = tree.flat()
+    ids = [flat.id(position) for position in range(len(flat.seqs))]
+    assert ids == ["r2", "b", "b2", "x", "y", "b1", "b3", "a", "c", "r1", "r3"]
+    assert flat.path_length == 4
+    assert [flat.positions[seq] for seq in flat.seqs] == list(range(11))
 
 
 @pytest.mark.parametrize("leaf", [None, "unknown"])
@@ -198,14 +200,12 @@ def test_a_hidden_entry_knows_its_nearest_visible_ancestor(load_case: Any) -> No
         └─ user: side
            assistant: side reply
     """)
-    flat = flatten(tree)
-    leaf = flat.ids.index("h1")
-    rows = lay_out(flat, [entry_id in ("u1", "a1", "u2", "a2") for entry_id in flat.ids])
-    assert rows.ids[rows.nearest[leaf]] == "a1"
-    rows = lay_out(flat, [entry_id in ("u1", "u2") for entry_id in flat.ids])
-    assert rows.ids[rows.nearest[leaf]] == "u1"
-    rows = lay_out(flat, [False] * len(flat.ids))
-    assert rows.nearest[leaf] == -1
+    leaf = tree.flat().positions[tree.columns.find("h1")]
+    settings = [entry_id for entry_id in tree.entries if entry_id not in ("u1", "a1", "u2", "a2")]
+    for hidden, nearest in ((settings, "a1"), ([*settings, "a1", "a2"], "u1")):
+        rows = tree.laid_out(*hidden)
+        assert rows.id(rows.nearest(leaf)) == nearest
+    assert tree.laid_out(*tree.entries).nearest(leaf) == -1
     assert tree.lines(mode=FilterMode.LABELED_ONLY) == []
 
 
@@ -223,8 +223,7 @@ def test_deeper_prefixes_keep_the_innermost_levels(make_tree: Any) -> None:
     for depth in range(1, 6):
         parents |= {f"q{depth}": f"p{depth - 1}", f"p{depth}": f"p{depth - 1}"}
     tree = make_tree(parents, "q3")
-    flat = flatten(tree)
-    rows = lay_out(flat, [True] * len(flat.ids))
+    rows = tree.laid_out()
     deepest = rows.ids.index("q5")
     assert row_prefix(rows, deepest) == "│  │        ├─ "
     assert row_prefix(rows, deepest, 5) == row_prefix(rows, deepest)
@@ -236,8 +235,7 @@ def test_deeper_prefixes_keep_the_innermost_levels(make_tree: Any) -> None:
 
 def test_the_selected_row_has_the_cursor(make_tree: Any) -> None:
     """U-30: cursor, prefix, bullet, label, text."""
-    flat = flatten(make_tree({"a": None, "b": "a", "c": "a"}, "b"))
-    rows = lay_out(flat, [True] * 3)
+    rows = make_tree({"a": None, "b": "a", "c": "a"}, "b").laid_out()
     assert render_row(rows, 1, "user: b", "la\x07bel\n2", selected=True) == "› ├─ • [label 2] user: b"
     assert render_row(rows, 2, "user: c", None, width=13) == "  └─ user: c"
     assert render_row(rows, 2, "user: c", None, width=11) == "  └─ user:…"
@@ -250,7 +248,7 @@ def test_the_selected_row_has_the_cursor(make_tree: Any) -> None:
 
 def test_a_long_label_leaves_half_of_the_room_to_the_text(make_tree: Any) -> None:
     """U-30, case 72: labels are counted, and the text still begins."""
-    flat = flatten(make_tree({"a": None}, "a"))
-    line = render_row(lay_out(flat, [True]), 0, "user: what is it", "标签" * 40, width=40)
+    rows = make_tree({"a": None}, "a").laid_out()
+    line = render_row(rows, 0, "user: what is it", "标签" * 40, width=40)
     assert line == "  • [标签标签标签标…] user: what is it"
     assert wcswidth(line) <= 40

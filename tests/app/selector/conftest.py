@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 
 from sessiontree import SessionManager
@@ -18,25 +17,22 @@ from sessiontree.app.selector.tree_model import TreeModel
 from sessiontree.app.selector.tree_screen import TreeChoice, TreeSelector
 from sessiontree.app.selector.tree_view import TreeView
 from sessiontree.app.tree_filter import FilterMode
-
-
-class Kind(NamedTuple):
-    type: str
-    role: str | None = None
-
+from sessiontree.app.ui_app import UiApp
+from sessiontree.eventstore.envelope import Envelope, MessageEnvelope
+from sessiontree.projections.tree import Tree
 
 KINDS = {
-    "u": Kind("message", "user"),
-    "a": Kind("message", "assistant"),
-    "r": Kind("message", "toolResult"),
-    "b": Kind("message", "bashExecution"),
-    "l": Kind("label"),
-    "m": Kind("model_change"),
-    "h": Kind("thinking_level_change"),
-    "c": Kind("custom"),
-    "k": Kind("compaction"),
-    "s": Kind("branch_summary"),
-    "x": Kind("custom_message"),
+    "u": ("message", "user"),
+    "a": ("message", "assistant"),
+    "r": ("message", "toolResult"),
+    "b": ("message", "bashExecution"),
+    "l": ("label", None),
+    "m": ("model_change", None),
+    "h": ("thinking_level_change", None),
+    "c": ("custom", None),
+    "k": ("compaction", None),
+    "s": ("branch_summary", None),
+    "x": ("custom_message", None),
 }
 """What an entry is, by the first letter of its id."""
 
@@ -47,14 +43,12 @@ class SampleTree:
 
     leaf_id: str | None = None
     labels: dict[str, str] = field(default_factory=dict)
-    root_ids: list[str] = field(default_factory=list)
-    children: dict[str, list[str]] = field(default_factory=dict)
+    columns: Tree = field(default_factory=Tree)
 
-    def ordered_child_ids(self, entry_id: str) -> list[str]:
-        return self.children.get(entry_id, [])
 
-    def shape(self, entry_id: str) -> Kind:
-        return KINDS[entry_id[0]]
+def envelope(entry_id: str, parent_id: str | None) -> Envelope:
+    entry_type, role = KINDS[entry_id[0]]
+    return Envelope(entry_type, entry_id, parent_id, None, MessageEnvelope(role) if role is not None else None)
 
 
 @pytest.fixture
@@ -74,17 +68,17 @@ def make_model() -> Callable[..., TreeModel]:
         **labels: str,
     ) -> TreeModel:
         tree = SampleTree(leaf, labels)
+        parents: dict[str, str | None] = {}
         for path in paths:
             parent_id = None
             for entry_id in path.split():
-                siblings = tree.root_ids if parent_id is None else tree.children.setdefault(parent_id, [])
-                if entry_id not in siblings:
-                    siblings.append(entry_id)
+                parents.setdefault(entry_id, parent_id)
                 parent_id = entry_id
+        tree.columns.apply_batch(1, [envelope(*item) for item in parents.items()])
         model = TreeModel(tree, mode=mode)
-        for entry_id in model.flat.ids if read else ():
+        for entry_id in parents if read else ():
             text = (said or {}).get(entry_id, entry_id)
-            model.take(entry_id, text, text, silent=entry_id in silent.split())
+            model.take(model.position(entry_id), text, text, silent=entry_id in silent.split())
         model.refresh()
         return model
 
@@ -151,7 +145,7 @@ def chain(write: Callable[..., Path]) -> Path:
     return write(*(user(f"n{number:02}", f"turn {number:02}") for number in range(100)))
 
 
-class Host(App[None]):
+class Host(UiApp[None]):
     """Shows one selector, and keeps what it ends with."""
 
     def __init__(self, selector: TreeSelector) -> None:

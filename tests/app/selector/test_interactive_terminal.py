@@ -133,9 +133,7 @@ def test_a_label_is_recorded_and_ctrl_c_chooses_nothing(talk: Path, on_terminal:
     "size",
     [
         (24, 80),
-        pytest.param(
-            (40, 120), marks=pytest.mark.xfail(strict=True, reason="Textual asks standard output for the size")
-        ),
+        (40, 120),
     ],
 )
 def test_standard_output_holds_the_id_alone(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +13,8 @@ from wcwidth import wcswidth
 from sessiontree.app.selector.tree_model import TreeModel
 from sessiontree.app.tree_filter import FilterMode
 from sessiontree.app.tree_rows import render_row
+from sessiontree.eventstore.envelope import Envelope, MessageEnvelope
+from sessiontree.projections.tree import Tree
 
 SETTINGS = ("label", "custom", "model_change", "thinking_level_change")
 KINDS = [
@@ -22,30 +24,32 @@ KINDS = [
 WORDS = ("red", "green", "blue", "漢字")
 
 
-@dataclass
-class Shape:
+class Kind(NamedTuple):
     type: str
     role: str | None
 
 
 @dataclass
-class Tree:
+class SampleTree:
     """A source, and what its rows have to be by the rules, each worked out anew from the entries."""
 
     leaf_id: str | None = None
-    root_ids: list[str] = field(default_factory=list)
-    children: dict[str, list[str]] = field(default_factory=dict)
     parent: dict[str, str | None] = field(default_factory=dict)
-    shapes: dict[str, Shape] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
 
-    def ordered_child_ids(self, entry_id: str) -> list[str]:
-        return self.children.get(entry_id, [])
+    @property
+    def columns(self) -> Tree:
+        tree = Tree()
+        for seq, (entry_id, (entry_type, role)) in enumerate(self.kinds.items(), start=1):
+            message = MessageEnvelope(role) if role is not None else None
+            tree.apply(seq, Envelope(entry_type, entry_id, self.parent[entry_id], None, message))
+        return tree
 
-    def shape(self, entry_id: str) -> Shape:
-        return self.shapes[entry_id]
+    def children(self, parent_id: str | None) -> list[str]:
+        return [entry_id for entry_id, above in self.parent.items() if above == parent_id]
 
     def upwards(self, entry_id: str | None) -> list[str]:
         found = []
@@ -56,13 +60,13 @@ class Tree:
 
     def passes(self, mode: FilterMode, entry_id: str) -> bool:
         """U-50..U-55 as settled."""
-        shape = self.shapes[entry_id]
+        kind = self.kinds[entry_id]
         if mode is not FilterMode.ALL and entry_id in self.silent and entry_id != self.leaf_id:
             return False
         return {
-            FilterMode.DEFAULT: shape.type not in SETTINGS,
-            FilterMode.NO_TOOLS: shape.type not in SETTINGS and shape.role != "toolResult",
-            FilterMode.USER_ONLY: shape.role == "user",
+            FilterMode.DEFAULT: kind.type not in SETTINGS,
+            FilterMode.NO_TOOLS: kind.type not in SETTINGS and kind.role != "toolResult",
+            FilterMode.USER_ONLY: kind.role == "user",
             FilterMode.LABELED_ONLY: entry_id in self.labels,
             FilterMode.ALL: True,
         }[mode]
@@ -73,26 +77,24 @@ class Tree:
 
         def below(siblings: list[str]) -> list[str]:
             ordered = sorted(siblings, key=lambda one: one not in path)
-            return [found for one in ordered for found in [one, *below(self.ordered_child_ids(one))]]
+            return [found for one in ordered for found in [one, *below(self.children(one))]]
 
         def is_found(entry_id: str) -> bool:
             return all(word in f"{self.labels.get(entry_id)} {self.texts[entry_id]}" for word in query.split())
 
-        return [one for one in below(self.root_ids) if self.passes(mode, one) and is_found(one)]
+        return [one for one in below(self.children(None)) if self.passes(mode, one) and is_found(one)]
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> Tree:
-    tree = Tree()
+def trees(draw: st.DrawFn) -> SampleTree:
+    tree = SampleTree()
     ids = list(string.ascii_lowercase[: draw(st.integers(0, 14))])
     for number, entry_id in enumerate(ids):
         above = draw(st.integers(-1, number - 1) | st.integers(max(-1, number - 2), number - 1))
         tree.parent[entry_id] = None if above < 0 else ids[above]
-        siblings = tree.root_ids if above < 0 else tree.children.setdefault(ids[above], [])
-        siblings.append(entry_id)
-        tree.shapes[entry_id] = Shape(*draw(st.sampled_from(KINDS)))
+        tree.kinds[entry_id] = Kind(*draw(st.sampled_from(KINDS)))
         tree.texts[entry_id] = " ".join(draw(st.lists(st.sampled_from(WORDS), max_size=3)))
-        if tree.shapes[entry_id].role == "assistant" and draw(st.booleans()):
+        if tree.kinds[entry_id].role == "assistant" and draw(st.booleans()):
             tree.silent.add(entry_id)
     if ids:
         tree.leaf_id = draw(st.none() | st.sampled_from([*ids, ids[-1]]))
@@ -110,27 +112,29 @@ steps = st.lists(
 )
 
 
-def model_of(tree: Tree) -> TreeModel:
+def model_of(tree: SampleTree) -> TreeModel:
     model = TreeModel(tree)
     for entry_id, text in tree.texts.items():
-        model.take(entry_id, text, text, silent=entry_id in tree.silent)
+        model.take(model.position(entry_id), text, text, silent=entry_id in tree.silent)
     model.refresh()
     return model
 
 
-def kept(tree: Tree, shown: list[str], selected: str | None) -> str | None:
+def kept(tree: SampleTree, shown: list[str], selected: str | None) -> str | None:
     """U-5B, U-5C: the selection, or its nearest ancestor that is shown, or the last row."""
     return next((one for one in tree.upwards(selected) if one in shown), shown[-1] if shown else selected)
 
 
 @settings(max_examples=200)
 @given(trees(), steps)
-def test_rows_and_selection_follow_the_rules_through_every_step(tree: Tree, steps: list[tuple[str, Any]]) -> None:
+def test_rows_and_selection_follow_the_rules_through_every_step(
+    tree: SampleTree, steps: list[tuple[str, Any]]
+) -> None:
     """U-10, U-50..U-5C, U-60, U-67: each visible entry once, in order; the selection kept, moved, clamped."""
     model = model_of(tree)
     shown = tree.shown(FilterMode.DEFAULT, "")
     # A silent turn is a row until it was read: only then its ancestor is selected.
-    unread = [one for one in tree.shown(FilterMode.ALL, "") if tree.shapes[one].type not in SETTINGS]
+    unread = [one for one in tree.shown(FilterMode.ALL, "") if tree.kinds[one].type not in SETTINGS]
     selected = kept(tree, shown, kept(tree, unread, tree.leaf_id))
     mode, query = FilterMode.DEFAULT, ""
     for name, value in [("move", 0), *steps]:
@@ -146,7 +150,7 @@ def test_rows_and_selection_follow_the_rules_through_every_step(tree: Tree, step
             elif name == "select_row":
                 row = min(max(value, 0), len(shown) - 1)
             else:
-                turns = [n for n, one in enumerate(shown) if tree.shapes[one].role in ("user", "assistant")]
+                turns = [n for n, one in enumerate(shown) if tree.kinds[one].role in ("user", "assistant")]
                 beyond = [n for n in turns if (n - row) * value > 0]
                 row = min(beyond, key=lambda n: abs(n - row), default=row)
             selected = shown[row]
@@ -158,7 +162,7 @@ def test_rows_and_selection_follow_the_rules_through_every_step(tree: Tree, step
 
 
 @given(trees(), st.sampled_from(FilterMode))
-def test_the_marked_rows_are_the_shown_part_of_the_active_path(tree: Tree, mode: FilterMode) -> None:
+def test_the_marked_rows_are_the_shown_part_of_the_active_path(tree: SampleTree, mode: FilterMode) -> None:
     """U-14, U-30, U-31."""
     model = model_of(tree)
     model.set_mode(mode)
@@ -167,24 +171,27 @@ def test_the_marked_rows_are_the_shown_part_of_the_active_path(tree: Tree, mode:
 
 
 @given(trees(), st.sampled_from(FilterMode), st.integers(1, 60))
-def test_depth_and_connectors_fit_together_and_no_row_is_wider(tree: Tree, mode: FilterMode, width: int) -> None:
+def test_depth_and_connectors_fit_together_and_no_row_is_wider(tree: SampleTree, mode: FilterMode, width: int) -> None:
     """U-20..U-26 on the visible rows."""
     model = model_of(tree)
     model.set_mode(mode)
     rows = model.rows
-    roots = rows.parents.count(-1)
-    for row, above in enumerate(rows.parents):
-        siblings = [other for other, parent in enumerate(rows.parents) if parent == above]
+    parents = [rows.parent(row) for row in range(len(rows))]
+    roots = parents.count(-1)
+    for row, above in enumerate(parents):
+        siblings = [other for other, parent in enumerate(parents) if parent == above]
         branches = above >= 0 and len(siblings) > 1
-        deeper = branches or (roots > 1 and above >= 0 and rows.parents[above] < 0)
-        assert rows.indents[row] == (rows.indents[above] + deeper if above >= 0 else 0)
-        assert rows.connectors[row] == (("└─ " if row == siblings[-1] else "├─ ") if branches else "")
-        label = model.labels.get(rows.ids[row])
+        deeper = branches or (roots > 1 and above >= 0 and parents[above] < 0)
+        assert rows.indent(row) == (rows.indent(above) + deeper if above >= 0 else 0)
+        assert rows.connector(row) == (("└─ " if row == siblings[-1] else "├─ ") if branches else "")
+        label = model.labels.get(rows.id(row))
         assert wcswidth(render_row(rows, row, model.text_of(row) or "", label, width=width)) <= width
 
 
 @given(trees(), st.data())
-def test_folding_hides_exactly_what_hangs_below_and_unfolding_brings_it_back(tree: Tree, data: st.DataObject) -> None:
+def test_folding_hides_exactly_what_hangs_below_and_unfolding_brings_it_back(
+    tree: SampleTree, data: st.DataObject
+) -> None:
     model = model_of(tree)
     model.set_mode(FilterMode.ALL)
     before = model.rows
@@ -205,7 +212,7 @@ def test_folding_hides_exactly_what_hangs_below_and_unfolding_brings_it_back(tre
 
 
 @given(trees())
-def test_what_stands_for_the_leaf_is_separated_from_it_by_settings_only(tree: Tree) -> None:
+def test_what_stands_for_the_leaf_is_separated_from_it_by_settings_only(tree: SampleTree) -> None:
     """U-70 as settled, for every row and filter."""
     model = model_of(tree)
     for mode in FilterMode:
@@ -213,7 +220,7 @@ def test_what_stands_for_the_leaf_is_separated_from_it_by_settings_only(tree: Tr
         path = tree.upwards(tree.leaf_id)
         nearest = next((one for one in path if one in model.rows.ids), None)
         passed = path[: path.index(nearest)] if nearest else []
-        harmless = all(tree.shapes[one].type in SETTINGS for one in passed)
+        harmless = all(tree.kinds[one].type in SETTINGS for one in passed)
         for row, entry_id in enumerate(model.rows.ids):
             model.select_row(row)
             assert model.stands_for_leaf() is (entry_id == nearest and harmless)

@@ -36,7 +36,7 @@ async def read_all(
 async def printed(session: SessionManager, mode: FilterMode, query: str = "") -> dict[str, str]:
     """The rows that `sessiontree tree` prints, text by id."""
     rows = await visible_rows(session, mode=mode, query=query, home="", progress=Progress(""))
-    return {entry_id: rows.texts[entry_id] for entry_id in rows.lay_out(session).ids}
+    return {entry_id: rows.texts[entry_id] for entry_id in rows.lay_out(session.columns).ids}
 
 
 def shown(model: TreeModel) -> dict[str, str | None]:
@@ -67,7 +67,6 @@ async def test_a_search_looks_in_more_than_a_row_shows(write: Write) -> None:
             assert query not in (model.text_of(0) or "")
 
 
-@pytest.mark.xfail(strict=True, reason="take() folds the label as it is, `tree` folds it cleaned")
 async def test_a_label_is_searched_as_it_is_shown(write: Write) -> None:
     """U-5A, case 67."""
     label = {"type": "label", "id": "l1", "targetId": "u1", "label": "un\x1b\x1b\x1b\x1bted wo\x1crd"}
@@ -87,7 +86,6 @@ def tool_use(number: int) -> list[dict[str, Any]]:
     return [{"id": f"a{number}", "message": made}, {"id": f"r{number}", "message": result}]
 
 
-@pytest.mark.xfail(strict=True, reason="a result that is read before its call is named without it, for good")
 async def test_a_result_that_is_shown_without_its_call_says_what_was_called(write: Write) -> None:
     """U-15, U-43, U-53: the calls are those of all assistant messages, also of hidden rows."""
     label = {"type": "label", "id": "l1", "targetId": "r1", "label": "here"}
@@ -96,7 +94,6 @@ async def test_a_result_that_is_shown_without_its_call_says_what_was_called(writ
         assert shown(model) == {"r1": "[bash: run 1]"}
 
 
-@pytest.mark.xfail(strict=True, reason="a result that is read before its call is named without it, for good")
 async def test_every_result_of_a_long_session_says_what_was_called(write: Write) -> None:
     """U-15, U-43: wherever the part that is read first begins."""
     records = [record for number in range(400) for record in tool_use(number)]
@@ -106,7 +103,6 @@ async def test_every_result_of_a_long_session_says_what_was_called(write: Write)
         assert [texts[f"r{number}"] for number in range(400)] == [f"[bash: run {number}]" for number in range(400)]
 
 
-@pytest.mark.xfail(strict=True, reason="a result that is read before its call is named without it, for good")
 async def test_a_result_that_stands_before_its_call_in_the_file_says_what_was_called(write: Write) -> None:
     """U-15, T-25: a line order that other programs leave, far from the selection."""
     call, result = tool_use(1)
@@ -129,7 +125,7 @@ async def test_the_rows_around_the_selection_are_read_first(
         async for _ in RowReader(session, model, home="").read(AbortController().signal):
             slices.append([row for row in range(1000) if model.text_of(row) is not None])
         assert slices[0] == list(range(first, last + 1))
-        assert len(slices) > 3
+        assert len(slices) >= 3
         assert slices[-1] == list(range(1000))
 
 

@@ -12,10 +12,9 @@ AROUND = [("up", 98), ("down", 99), ("down", 0), ("up", 99), ("home", 0), ("down
 AROUND += [("alt+up", 98), ("alt+down", 99), ("alt+down", 99), ("home", 0), ("pageup", 0), ("left", 0), ("alt+up", 0)]
 PAGES = [("home", 0), ("pagedown", 22), ("right", 44), ("pageup", 22), ("left", 0), ("right", 22), ("pageup", 0)]
 PAGES += [("end", 99), ("pageup", 77), ("left", 55), ("pagedown", 77), ("right", 99)]
-SHORT_PAGES = pytest.mark.xfail(strict=True, reason="a page is a row less than the window")
 
 
-@pytest.mark.parametrize("moves", [AROUND, pytest.param(PAGES, marks=SHORT_PAGES)])
+@pytest.mark.parametrize("moves", [AROUND, PAGES])
 async def test_keys_move_the_selection_of_a_long_list(
     moves: list[tuple[str, int]], chain: Path, open_selector: Any
 ) -> None:
@@ -86,7 +85,6 @@ async def test_a_click_selects_and_below_the_rows_it_does_nothing(talk: Path, op
         assert (on.selected, on.host.chosen) == ("r1", [])
 
 
-@pytest.mark.xfail(strict=True, reason="on_click draws the tree, not the footer")
 async def test_the_footer_follows_a_click(talk: Path, open_selector: Any) -> None:
     """U-66."""
     async with open_selector(talk) as on:
