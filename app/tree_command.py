@@ -20,7 +20,7 @@ from .tree_filter import FilterMode
 from .tree_lines import VisibleRows
 from .tree_rows import TreeRows
 from .tree_source import visible_rows
-from .ui_extra import needed_ui
+from .ui_extra import check_terminal, needed_ui
 
 _FILTERS = [mode.value for mode in FilterMode]
 _IDS_FROM = 40
@@ -50,8 +50,7 @@ def tree_command(
 
 async def _choose(target: SessionTarget, mode: str, query: str, leaf_id: str | None) -> None:
     """Let a person choose an entry, and print its id; labels are recorded meanwhile."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("--interactive needs a terminal.", click.get_current_context())
+    check_terminal("--interactive", sys.stdin, sys.stderr)
     choose = needed_ui(".selector.tree_app", "choose_entry")
     async with Progress("reading the session"):
         session = await SessionManager.open(await target.find())
