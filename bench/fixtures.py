@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import generate, messages, prose, shapes
+from bench import generate, messages, profile, prose, shapes
 from bench.figures import Figures
 from bench.process import run_fresh
 
@@ -18,7 +18,7 @@ Build = Callable[..., Figures]
 CACHE = Path(tempfile.gettempdir(), f"sessiontree-bench-{os.getuid()}")
 
 
-def fixture(build: Build, **params: int) -> Path:
+def fixture(build: Build, **params: int | str) -> Path:
     """The directory that `build(directory, **params)` fills, made in a fresh process unless it is there.
 
     It is there when the generator's source, the number of files and their total size are as in its manifest.
@@ -34,7 +34,7 @@ def fixture(build: Build, **params: int) -> Path:
     return directory
 
 
-def session(build: Build, **params: int) -> Path:
+def session(build: Build, **params: int | str) -> Path:
     """The session file of such a directory."""
     return fixture(build, **params) / "session.jsonl"
 
@@ -49,7 +49,7 @@ def _holds(manifest: Path, directory: Path) -> bool:
 def _account(directory: Path) -> dict[str, object]:
     sizes = [entry.stat().st_size for entry in os.scandir(directory)]
     digest = hashlib.sha256()
-    for module in (generate, messages, prose, shapes):
+    for module in (generate, messages, profile, prose, shapes):
         assert module.__file__ is not None
         digest.update(Path(module.__file__).read_bytes())
     return {"generator": digest.hexdigest(), "files": len(sizes), "bytes": sum(sizes)}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from bench.figures import Figures
 from bench.messages import Messages
+from bench.profile import PROFILES, Profile
 
 COMPACT_EVERY = 2000
 """Entries on the path between two compactions."""
@@ -21,7 +22,6 @@ FARTHEST_BRANCH = 50
 """How many entries a branch goes back at most."""
 
 # A turn has about eight entries; these are chances for each turn.
-_BRANCH = 8 / 200
 _BRANCH_SUMMARY = 1 / 3
 _LABEL = 8 / 300
 _CUSTOM = 8 / 100
@@ -43,12 +43,15 @@ class _Step(NamedTuple):
 class _Chat:
     """The conversation as it is written: ids, times, and the end of the current path."""
 
-    def __init__(self, seed: int, entries: int, tail: int) -> None:
+    def __init__(self, seed: int, entries: int, tail: int, profile: Profile) -> None:
         self._rng = Random(seed)
         self._seed = seed
         self._entries = entries
+        self._branch = profile.branch
+        huge = profile.huge_results
+        self._huge_at = deque(entries * (2 * number + 1) // (2 * huge) for number in range(huge))
         self._calm_from = entries - tail if tail else entries + 1
-        self._messages = Messages(self._rng)
+        self._messages = Messages(self._rng, profile.result_lines)
         self._written = 0
         self._time_ms = START_MS + seed * 60_000
         self._path: deque[_Step] = deque(maxlen=_REMEMBERED)
@@ -80,8 +83,15 @@ class _Chat:
         for _ in range(int(7 * self._rng.random())):
             call_id = f"call_{self._written:08x}"
             yield self._entry("message", message=self._messages.assistant(self._time_ms, call_id))
-            yield self._entry("message", message=self._messages.tool_result(self._time_ms, call_id))
+            huge = self._huge_is_due()
+            yield self._entry("message", message=self._messages.tool_result(self._time_ms, call_id, huge=huge))
         yield self._entry("message", ends=True, message=self._messages.assistant(self._time_ms, None))
+
+    def _huge_is_due(self) -> bool:
+        if not self._huge_at or self._written < self._huge_at[0]:
+            return False
+        self._huge_at.popleft()
+        return True
 
     def _between_turns(self) -> Iterator[dict[str, object]]:
         rng, text = self._rng, self._messages.text
@@ -98,7 +108,7 @@ class _Chat:
             level = rng.choice(("off", "low", "medium", "high"))
             yield self._entry("thinking_level_change", ends=True, thinkingLevel=level)
             yield self._entry("model_change", ends=True, model=self._messages.next_model(), role="default")
-        if rng.random() < _BRANCH and self._go_back() and rng.random() < _BRANCH_SUMMARY:
+        if rng.random() < self._branch and self._go_back() and rng.random() < _BRANCH_SUMMARY:
             origin = self._path[-1].entry_id
             yield self._entry("branch_summary", ends=True, fromId=origin, summary=text.prose(4, 16))
 
@@ -144,20 +154,21 @@ class _Chat:
         }
 
 
-def chat_lines(entries: int, *, tail: int = 0, seed: int = 1) -> Iterator[bytes]:
-    """The lines of a coding agent's session, header first: `entries` entries of about 1.5 kB.
+def chat_lines(entries: int, *, tail: int = 0, seed: int = 1, profile: str = "chat") -> Iterator[bytes]:
+    """The lines of a session of that profile, header first: of `chat`, `entries` entries of about 1.5 kB.
 
     Turns of user, assistant and tool result messages; settings, labels, custom entries; a branch about every
     200 entries, at most 50 back; a compaction every 2,000 entries of the path, kept from about 100 back.
     With `tail`, the last `tail` entries are one compaction and turns without a branch: the context at the
     leaf then has about `tail + 100` messages, the same ones after the compaction for every size.
     """
-    return _Chat(seed, entries, tail).lines()
+    return _Chat(seed, entries, tail, PROFILES[profile]).lines()
 
 
-def chat_session(directory: str, entries: int, tail: int = 0, seed: int = 1) -> Figures:
+def chat_session(directory: str, entries: int, tail: int = 0, seed: int = 1, profile: str = "chat") -> Figures:
     """Write `chat_lines` to `session.jsonl` in the directory; returns its size in bytes."""
-    return {"bytes": write_lines(Path(directory, "session.jsonl"), chat_lines(entries, tail=tail, seed=seed))}
+    lines = chat_lines(entries, tail=tail, seed=seed, profile=profile)
+    return {"bytes": write_lines(Path(directory, "session.jsonl"), lines)}
 
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> int:

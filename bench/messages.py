@@ -9,6 +9,7 @@ from bench.prose import Prose
 _PROVIDER = "example"
 _MODELS = ("coder-large", "coder-small", "coder-fast")
 _TOOLS = ("read", "bash", "edit", "grep")
+_HUGE = 10_000_000  # characters
 
 Message = dict[str, object]
 
@@ -16,8 +17,9 @@ Message = dict[str, object]
 class Messages:
     """Makes messages from the seed. `model`: the model that answers, as `provider/model`."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, result_lines: int) -> None:
         self._rng = rng
+        self._result_lines = result_lines
         self._model = 0
         self._tool = _TOOLS[0]
         self.text = Prose(rng)
@@ -57,13 +59,16 @@ class Messages:
             "timestamp": time_ms,
         }
 
-    def tool_result(self, time_ms: int, call_id: str) -> Message:
-        """The answer to the last tool call."""
+    def tool_result(self, time_ms: int, call_id: str, *, huge: bool) -> Message:
+        """The answer to the last tool call; a huge one has 10 MB."""
+        text = self.text.code(4, self._result_lines)
+        if huge:
+            text *= _HUGE // len(text) + 1
         return {
             "role": "toolResult",
             "toolCallId": call_id,
             "toolName": self._tool,
-            "content": [{"type": "text", "text": self.text.code(4, 176)}],
+            "content": [{"type": "text", "text": text}],
             "isError": self._rng.random() < 0.05,
             "timestamp": time_ms,
         }

@@ -27,7 +27,7 @@ _CODE = (
     "",
 )
 _POOL = 2048
-_WIDEST_TEXT = 256
+_WIDEST_TEXT = 1024
 
 
 class Prose:

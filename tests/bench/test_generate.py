@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from bench.generate import COMPACT_EVERY, FARTHEST_BRANCH, KEPT, chat_lines, chat_session, unique_id
+from bench.profile import PROFILES
 from bench.shapes import chain_lines, small_sessions, tips_lines
 
 ENTRIES = 6000
@@ -137,6 +138,23 @@ def test_the_tail_is_one_compaction_and_the_same_turns_for_every_size(records: l
 
     shared = TAIL - 20
     assert texts(records)[:shared] == texts(shorter)[:shared]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_profile_has_as_many_entries_as_asked_for_and_the_same_ones_each_time(profile: str) -> None:
+    lines = list(chat_lines(300, profile=profile))
+    assert len(lines) == 301
+    assert lines == list(chat_lines(300, profile=profile))
+    assert all(strict_json(line) for line in lines)
+
+
+def test_profiles_differ_by_result_size_branches_and_huge_entries() -> None:
+    sizes = {profile: [len(line) for line in chat_lines(2000, profile=profile)] for profile in PROFILES}
+    assert max(sizes["chat"]) < 20_000 < max(sizes["agent"])
+    assert sum(sizes["agent"]) > 2 * sum(sizes["chat"])
+    assert [size > 10_000_000 for size in sizes["huge"]].count(True) == 4
+    branched = [strict_json(line) for line in chat_lines(2000, profile="branches")][1:]
+    assert sum(entry["parentId"] != before["id"] for before, entry in pairwise(branched)) > 2000 / 50
 
 
 def test_a_chain_is_straight_and_tips_share_one_parent() -> None:
