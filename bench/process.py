@@ -43,11 +43,13 @@ def run_fresh(measure: str, **params: object) -> Sample:
 def run_command(command: list[str]) -> tuple[bytes, float]:
     """The standard output and the peak memory in MB of a command, run at the root. Raises `ChildFailedError`.
 
+    The cache directory of its user is empty: nothing was found out about any session by an earlier process.
     Linux counts the memory of the process that forks into `ru_maxrss` of what it forks. So the caller has to
     stay small: it imports no library, and what builds or reads a session happens in such processes.
     """
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors)
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory(prefix="sessiontree-bench-") as cache:
+        environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, env=environment)
         assert process.stdout is not None
         with process.stdout as pipe:
             output = pipe.read()

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from bench.fixtures import CACHE
-from bench.rows import CaseResult, Row
+from bench.rows import CaseResult, Growth, Row
 from bench.settings import Settings
 
-_HEAD = ("figure", "best", "median", "unit", "target", "ok", "note")
-_RIGHT = {1, 2}  # the columns of numbers
+FORMAT = 1
+"""The version of the JSON document; docs/benchmarks.md describes it."""
+
+_HEAD = ("figure", "best", "median", "spread", "unit", "target", "ok", "note")
+_RIGHT = {1, 2, 3}  # the columns of numbers
 
 
 def table(results: list[CaseResult]) -> str:
@@ -27,6 +30,7 @@ def table(results: list[CaseResult]) -> str:
 def document(results: list[CaseResult], settings: Settings) -> dict[str, object]:
     """Everything that was measured, raw samples included, as one JSON object."""
     return {
+        "format": FORMAT,
         "environment": environment(),
         "settings": asdict(settings),
         "cases": [
@@ -74,24 +78,37 @@ def _aligned(line: tuple[str, ...], widths: list[int]) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     ok = {None: "", True: "yes", False: "NO"}[row.ok]
     target = str(row.target) if row.target else ""
-    return (row.figure, number(row.best), number(row.median), row.unit, target, ok, row.note)
+    spread = number(row.spread) if len(row.samples) > 1 else ""
+    return (row.name, number(row.best), number(row.median), spread, row.unit, target, ok, row.note)
 
 
 def number(value: float) -> str:
-    """Three digits that mean something: 152,340; 41.7; 0.0826."""
-    if value >= 100:
+    """Three digits that mean something: 152,340; 41.7; 0.0826; -0.0101."""
+    size = abs(value)
+    if size >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3g}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.2f}" if size >= 1 else f"{value:.3g}"
 
 
 def _row_document(row: Row) -> dict[str, object]:
     return {
+        "group": row.group,
         "figure": row.figure,
         "unit": row.unit,
         "best": row.best,
         "median": row.median,
+        "spread": row.spread,
         "samples": row.samples,
         "target": str(row.target) if row.target else None,
         "ok": row.ok,
         "note": row.note,
+        "growth": _growth_document(row.growth) if row.growth is not None else None,
     }
+
+
+def _growth_document(growth: Growth) -> dict[str, object]:
+    points = [
+        {"entries": point.entries, "best": point.best, "median": point.median, "samples": point.samples}
+        for point in growth.points
+    ]
+    return {"unit": growth.unit, "points": points}

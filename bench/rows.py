@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
+from bench.slope import fitted_slope
+
 
 @dataclass(frozen=True)
 class Target:
@@ -21,8 +23,35 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A figure at one size of a session; the samples are in rounds."""
+
+    entries: int
+    samples: list[float]
+
+    @property
+    def best(self) -> float:
+        return min(self.samples)
+
+    @property
+    def median(self) -> float:
+        return median(self.samples)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A figure in `unit` at each size, the smallest first: what a slope was fitted to."""
+
+    unit: str
+    points: list[Point]
+
+
+@dataclass(frozen=True)
 class Row:
-    """A figure: best, median and raw samples in `unit`. For a ratio the samples are those of each round."""
+    """A figure: best, median and raw samples in `unit`. For a ratio or a slope the samples are those of each round.
+
+    Rows of one case and one `group` can be compared with one another.
+    """
 
     figure: str
     unit: str
@@ -31,6 +60,18 @@ class Row:
     samples: list[float]
     target: Target | None = None
     note: str = ""
+    group: str = ""
+    growth: Growth | None = None
+
+    @property
+    def name(self) -> str:
+        """The figure with the group that it belongs to."""
+        return f"{self.group}: {self.figure}" if self.group else self.figure
+
+    @property
+    def spread(self) -> float:
+        """The largest sample minus the smallest."""
+        return max(self.samples) - min(self.samples)
 
     @property
     def ok(self) -> bool | None:
@@ -57,10 +98,11 @@ def measured(
     target: Target | None = None,
     *,
     note: str = "",
+    group: str = "",
     choose: Callable[[Sequence[float]], float] = min,
 ) -> Row:
     """A row of samples; `choose` says which is the best."""
-    return Row(figure, unit, choose(samples), median(samples), list(samples), target, note)
+    return Row(figure, unit, choose(samples), median(samples), list(samples), target, note, group)
 
 
 def ratio(
@@ -75,3 +117,19 @@ def ratio(
     """A row of the ratio of two rows of samples: best by best, median by median."""
     rounds = [a / b for a, b in zip(over, under, strict=True)]
     return Row(figure, "×", choose(over) / choose(under), median(over) / median(under), rounds, target, note)
+
+
+def slope(figure: str, growth: Growth, target: Target) -> Row:
+    """A row of the slope of a growth on logarithmic scales: of the best samples, of the medians, of each round."""
+    points = growth.points
+    sizes = [point.entries for point in points]
+    return Row(
+        figure,
+        "slope",
+        fitted_slope(sizes, [point.best for point in points]),
+        fitted_slope(sizes, [point.median for point in points]),
+        [fitted_slope(sizes, values) for values in zip(*(point.samples for point in points), strict=True)],
+        target,
+        f"{sizes[0]:,} to {sizes[-1]:,} entries",
+        growth=growth,
+    )

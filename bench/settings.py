@@ -14,6 +14,11 @@ class Settings:
     quick: bool
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The entries of the sessions that slopes are fitted to."""
+        return (10_000, 30_000, 100_000) if self.quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+    @property
     def chain(self) -> int:
         """The depth of the deepest chain."""
         return 40_000 if self.quick else 160_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import append, context, flows, growth, listing, loop, opening, shape, startup, tips, ui
+from bench.cases import append, bounded, context, flows, linear, listing, loop, opening, shape, startup, tips, ui
 from bench.rows import Row
 from bench.settings import Settings
 
@@ -15,7 +15,8 @@ CASES: dict[str, Callable[[Settings], list[Row]]] = {
     "loop": loop.run,
     "append": append.run,
     "flows": flows.run,
-    "growth": growth.run,
+    "linear": linear.run,
+    "bounded": bounded.run,
     "tips": tips.run,
     "list": listing.run,
     "startup": startup.run,

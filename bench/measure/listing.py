@@ -1,9 +1,7 @@
-"""Listing a directory of sessions twice, from an empty catalogue cache."""
+"""Listing a directory of sessions twice; the catalogue cache of a fresh process is empty."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from time import perf_counter
 
 from bench.figures import Figures
@@ -12,13 +10,11 @@ from sessiontree import list_sessions
 
 async def list_twice(directory: str, limit: int | None) -> Figures:
     """List with names and counts of the newest `limit`. Figures: `first` and `again` in seconds, `sessions`."""
-    with tempfile.TemporaryDirectory(prefix="sessiontree-bench-") as cache:
-        os.environ["XDG_CACHE_HOME"] = cache
-        started = perf_counter()
-        sessions = await list_sessions(directory, limit=limit)
-        first = perf_counter() - started
-        started = perf_counter()
-        again = await list_sessions(directory, limit=limit)
-        seconds = perf_counter() - started
+    started = perf_counter()
+    sessions = await list_sessions(directory, limit=limit)
+    first = perf_counter() - started
+    started = perf_counter()
+    again = await list_sessions(directory, limit=limit)
+    seconds = perf_counter() - started
     assert [info.path for info in again] == [info.path for info in sessions]
     return {"first": first, "again": seconds, "sessions": len(sessions)}
