@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import append, bounded, context, flows, linear, listing, loop, opening, shape, startup, tips, ui
+from bench.cases import (
+    append,
+    bounded,
+    context,
+    flows,
+    linear,
+    listing,
+    loop,
+    opening,
+    profiles,
+    shape,
+    startup,
+    tips,
+    ui,
+)
 from bench.rows import Row
 from bench.settings import Settings
 
@@ -13,6 +27,7 @@ CASES: dict[str, Callable[[Settings], list[Row]]] = {
     "context": context.run,
     "shape": shape.run,
     "loop": loop.run,
+    "profiles": profiles.run,
     "append": append.run,
     "flows": flows.run,
     "linear": linear.run,

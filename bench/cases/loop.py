@@ -1,4 +1,4 @@
-"""The longest stall of the loop while a session opens: on an idle loop, beside a task that never rests."""
+"""The longest stall of the loop by a job on a whole session: on an idle loop, beside a task that never rests."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from bench.samples import in_turn, measurement
 from bench.settings import Settings
 
 _LONGEST = Target("≤", 20, judged="median")
+_JOBS = {"open": "stall_of_opening", "replay": "stall_of_replay"}
+_LOOPS = {"idle loop": False, "beside a busy task": True}
 
 
 def run(settings: Settings) -> list[Row]:
     path = main_session(settings.entries)
-    idle, busy = in_turn(
-        settings.repeat,
-        measurement("loop:stall_of_opening", path=path, busy=False),
-        measurement("loop:stall_of_opening", path=path, busy=True),
-    )
+    names = [f"{job}, {loop}" for job in _JOBS for loop in _LOOPS]
+    calls = [
+        measurement(f"loop:{measure}", path=path, busy=busy) for measure in _JOBS.values() for busy in _LOOPS.values()
+    ]
     rows = []
-    for name, samples in ("idle loop", idle), ("beside a busy task", busy):
+    for name, samples in zip(names, in_turn(settings.repeat, *calls), strict=True):
         worst, quiet = max(samples.of("stall", 1e3)), max(samples.of("quiet", 1e3))
-        note = f"worst {worst:.1f}; without opening {quiet:.1f}"
+        note = f"worst {worst:.1f}; before {quiet:.1f}"
         rows += [
-            measured(f"longest stall, {name}", "ms", samples.of("stall", 1e3), _LONGEST, note=note),
-            measured(f"open, {name}", "ms", samples.of("seconds", 1e3)),
+            measured(f"longest stall: {name}", "ms", samples.of("stall", 1e3), _LONGEST, note=note),
+            measured(name, "ms", samples.of("seconds", 1e3)),
         ]
     return rows

@@ -1,8 +1,9 @@
-"""How long opening a session keeps the event loop from its other tasks."""
+"""How long going through a session keeps the event loop from its other tasks."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from time import perf_counter
 
@@ -14,9 +15,31 @@ _QUIET = 0.3
 
 
 async def stall_of_opening(path: str, busy: bool) -> Figures:
-    """Open on an idle loop, or beside a task that never rests.
+    """The stall of opening; figures as `_stall`."""
 
-    Figures, in seconds: `stall` and `seconds` of opening, `quiet` (the worst of 0.3 s before it).
+    async def open_session() -> None:
+        session = await SessionManager.open(path)
+        assert session.entry_count > 0
+        await session.close()
+
+    return await _stall(open_session, busy=busy)
+
+
+async def stall_of_replay(path: str, busy: bool) -> Figures:
+    """The stall of reading every entry of an open session; figures as `_stall`."""
+    async with await SessionManager.open(path, read_only=True) as session:
+
+        async def replay() -> None:
+            async for _ in session.scan_entries():
+                pass
+
+        return await _stall(replay, busy=busy)
+
+
+async def _stall(job: Callable[[], Awaitable[None]], *, busy: bool) -> Figures:
+    """Do the job on an idle loop, or beside a task that never rests.
+
+    Figures, in seconds: `stall` and `seconds` of the job, `quiet` (the worst of 0.3 s before it).
     """
     async with AsyncExitStack() as stack:
         if busy:
@@ -26,8 +49,6 @@ async def stall_of_opening(path: str, busy: bool) -> Figures:
             await asyncio.sleep(_QUIET)
         async with StallMeter() as meter:
             started = perf_counter()
-            session = await SessionManager.open(path)
+            await job()
             seconds = perf_counter() - started
-        assert session.entry_count > 0
-        await session.close()
     return {"stall": meter.worst, "quiet": quiet.worst, "seconds": seconds}
