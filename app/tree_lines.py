@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..eventstore.entries import SessionEntry
+from ..projections.folding import fold
 from ..projections.tree import Tree
 from .cells import clean
 from .row_text import row_text
@@ -12,7 +13,7 @@ from .tool_call_text import ToolCall
 from .tree_filter import FilterMode, shows
 from .tree_order import flatten
 from .tree_rows import TreeRows, lay_out, render_row
-from .tree_search import fold, matches, query_tokens
+from .tree_search import matches, query_tokens
 
 
 class VisibleRows:

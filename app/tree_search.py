@@ -1,23 +1,14 @@
-"""What a search query finds (settled U-58..U-5A)."""
+"""What a search query finds in the rows of a tree (settled U-58..U-5A)."""
 
 from __future__ import annotations
 
-import unicodedata
-
+from ..projections.folding import words
 from .cells import clean
-
-
-def fold(text: str) -> str:
-    """Return `text` as searches compare it: NFKC-normalised and case-folded.
-
-    So upper and lower case, composed and decomposed accents, full and half width find each other.
-    """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def query_tokens(query: str) -> list[str]:
     """U-58: the folded words of a query; none for a blank one."""
-    return fold(clean(query)).split()
+    return words(clean(query))
 
 
 def matches(tokens: list[str], text: str) -> bool:

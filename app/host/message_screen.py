@@ -8,8 +8,8 @@ from functools import partial
 from textual.content import Content
 
 from ...commands.branching import UserMessage
+from ...projections.folding import fold
 from ..cells import clean, head
-from ..tree_search import fold
 from .search_screen import Item, SearchScreen
 
 _SEARCHED_FROM = 11

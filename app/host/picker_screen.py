@@ -11,12 +11,12 @@ from textual import work
 
 from ...eventstore.catalogue import SessionInfo
 from ...eventstore.errors import SessionFileError
+from ...projections.folding import fold
 from ...projections.listing import list_sessions
 from ..cells import cell_width, clean, fit, head
 from ..counted import counted
 from ..session_table import age_text, session_name
 from ..tool_call_text import shorten_home
-from ..tree_search import fold
 from .search_screen import Item, SearchScreen
 
 _COUNTED_FIRST = 50

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from itertools import compress
 from typing import Protocol
 
+from ...projections.folding import fold
 from ...projections.tree import Tree
 from ..cells import clean
 from ..tree_filter import FilterMode, shows_kind
 from ..tree_order import FlatTree, flatten
 from ..tree_rows import TreeRows, lay_out
-from ..tree_search import fold, matches, query_tokens
+from ..tree_search import matches, query_tokens
 from .word_index import WordIndex
 
 _PROXIED = frozenset({"label", "custom", "model_change", "thinking_level_change"})

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessiontree.app.tree_filter import FilterMode
-from sessiontree.app.tree_search import fold, matches, query_tokens
+from sessiontree.app.tree_search import matches, query_tokens
+from sessiontree.projections.folding import fold
 
 
 def found(query: str, text: str) -> bool:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessiontree.app.selector.word_index import WordIndex
-from sessiontree.app.tree_search import fold, matches, query_tokens
+from sessiontree.app.tree_search import matches, query_tokens
+from sessiontree.projections.folding import fold
 
 # Few letters, so that tokens are found in order within a word, over words and not at all; and any text.
 texts = (
