@@ -99,6 +99,8 @@ if TYPE_CHECKING:
     from .projections.listing import list_sessions
     from .projections.llm_messages import convert_to_llm
     from .projections.openai_messages import to_openai_messages
+    from .projections.search import SearchHit
+    from .projections.searched_text import searched_text
     from .projections.session_tree import SessionTreeNode
     from .projections.usage import Usage
 
@@ -152,6 +154,7 @@ __all__ = [
     "Prompts",
     "ReadOnlySessionError",
     "Report",
+    "SearchHit",
     "SessionAppendEvent",
     "SessionBeforeBranchEvent",
     "SessionBeforeBranchResult",
@@ -199,6 +202,7 @@ __all__ = [
     "estimate_tokens",
     "find_session",
     "list_sessions",
+    "searched_text",
     "to_anthropic_messages",
     "to_openai_messages",
 ]
@@ -326,6 +330,8 @@ _HOMES = {
     ".projections.listing": ("list_sessions",),
     ".projections.llm_messages": ("convert_to_llm",),
     ".projections.openai_messages": ("to_openai_messages",),
+    ".projections.search": ("SearchHit",),
+    ".projections.searched_text": ("searched_text",),
     ".projections.session_tree": ("SessionTreeNode",),
     ".projections.usage": ("Usage",),
 }
