@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,12 +15,14 @@ from ..eventstore.header import SessionHeader
 from ..eventstore.polling import until
 from ..eventstore.report import Report
 from ..projections.abandoned_path import AbandonedPath, abandoned_path
+from ..projections.search import SearchHit
 from ..projections.session_tree import SessionTreeNode, build_tree
 from ..projections.time_column import Timestamp
 from ..projections.tree import ROOT, Tree
 from ..projections.usage import Usage
 from ..projections.verification import Progress, verify
 from .session_log import SessionLog
+from .session_search import search_session
 
 _FOLLOWED_AT_ONCE = 256
 _SCANNED_AT_ONCE = 256
@@ -208,6 +210,14 @@ class SessionView:
 
             for entry in await self._log.reading(read):
                 yield entry
+
+    def search(self, query: str, *, signal: AbortSignal | None = None) -> AsyncGenerator[SearchHit, None]:
+        """Yield the entries whose text has all words of a query, in file order, as they are found.
+
+        `searched_text` is the text, its case and width do not matter; a blank query finds nothing. Memory is bounded.
+        Raises `AbortError`, `SessionFileError`, and `SessionRewrittenError` in a session that has written.
+        """
+        return search_session(self._log, query, signal)
 
     async def get_children(self, entry_id: str, *, signal: AbortSignal | None = None) -> list[SessionEntry]:
         """Return an entry's children in file order (T-25); empty for an unknown one."""

@@ -46,14 +46,14 @@ class EntryReader:
                 cache.move_to_end(seq)
                 found[seq] = cached[0]
         async for seq, line in self._lines(missing, turns):
-            entry = found[seq] = self._decode(seq, line)
+            entry = found[seq] = self.decode(seq, line)
             if keep:
                 self._keep(seq, entry, len(line))
         return found
 
     async def read_lines(self, seqs: Sequence[int], *, signal: AbortSignal | None = None) -> list[bytes]:
         """Return lines as of version 3 by their numbers, in the order asked for; raises as `read` does."""
-        found = {seq: line async for seq, line in self._lines(seqs, Turns(signal)) if self._decode(seq, line)}
+        found = {seq: line async for seq, line in self._lines(seqs, Turns(signal)) if self.decode(seq, line)}
         return [found[seq] for seq in seqs]
 
     async def _lines(self, seqs: Sequence[int], turns: Turns) -> AsyncIterator[tuple[int, bytes]]:
@@ -67,7 +67,8 @@ class EntryReader:
                 if turns.over:
                     await turns.next()
 
-    def _decode(self, seq: int, line: bytes) -> SessionEntry:
+    def decode(self, seq: int, line: bytes) -> SessionEntry:
+        """Return the entry of this number from its line. Raises `SessionRewrittenError` for another entry's."""
         tree, kind, parent = self._tree, self._tree.kind(seq), self._tree.parents[seq]
         # The line of a root may name a parent all the same, and so may one whose id stands again.
         parent_id = tree.ids[parent] if parent not in (ROOT, seq) else None
