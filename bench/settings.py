@@ -28,6 +28,11 @@ class Settings:
         """How many sessions the directory holds that is listed."""
         return 1_000 if self.quick else 10_000
 
+    @property
+    def peer_messages(self) -> int:
+        """The length of the conversation that every peer keeps."""
+        return 200 if self.quick else 1_000
+
     def appends(self, durability: str, callers: int) -> int:
         """How many appends one sample makes: about half a second of them."""
         full = {("always", 1): 2_000, ("always", 10): 10_000}.get((durability, callers), 50_000)

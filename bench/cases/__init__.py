@@ -13,6 +13,7 @@ from bench.cases import (
     listing,
     loop,
     opening,
+    peers,
     profiles,
     shape,
     startup,
@@ -36,4 +37,5 @@ CASES: dict[str, Callable[[Settings], list[Row]]] = {
     "list": listing.run,
     "startup": startup.run,
     "ui": ui.run,
+    "peers": peers.run,
 }
