@@ -19,6 +19,7 @@ _COMMANDS = {
     "tree": ("tree_command", "Show the tree of a session."),
     "context": ("context_command", "Show the rebuilt context of a leaf."),
     "show": ("show_command", "Show one entry."),
+    "search": ("search_command", "Search the text of a whole session."),
     "label": ("write_commands", "Set or clear the label of an entry."),
     "append": ("write_commands", "Append a message."),
     "fork": ("write_commands", "Make a new session that ends with an entry."),

@@ -44,9 +44,14 @@ class Progress:
     ) -> None:
         if self._ticker is not None:
             self._ticker.cancel()
+        self.erase()
+
+    def erase(self) -> None:
+        """Take the line away, before something else is printed; it comes again while the work goes on."""
         if self._drawn_at:
             sys.stderr.write(_ERASE)
             sys.stderr.flush()
+            self._drawn_at = 0.0
 
     async def _tick(self) -> None:
         while True:

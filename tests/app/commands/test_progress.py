@@ -46,6 +46,21 @@ async def test_counts_are_shown_on_one_line_and_erased(monkeypatch: pytest.Monke
     assert drawn == ["", "reading … 0 of 2,000", "reading … 1,000 of 2,000", "reading … 2,000 of 2,000", ""]
 
 
+async def test_the_line_makes_room_for_what_is_printed_and_comes_again(
+    monkeypatch: pytest.MonkeyPatch, now: list[float]
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    async with Progress("searching") as shown:
+        shown.erase()
+        now[0] += 2.0
+        shown(1, 2)
+        shown.erase()
+        shown.erase()
+        shown(2, 2)
+    assert terminal.getvalue().split("\r\x1b[K") == ["", "searching … 1 of 2", "", "searching … 2 of 2", ""]
+
+
 async def test_the_time_is_shown_where_nothing_is_counted(monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
