@@ -17,16 +17,19 @@ from ..eventstore.errors import (
     ConcurrencyError,
     EntryConflictError,
     EntryNotFoundError,
+    IndexDamagedError,
     ReadOnlySessionError,
     SessionClosedError,
     SessionRewrittenError,
 )
 from ..eventstore.ids import new_entry_id
+from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.log import log_event
 from ..eventstore.store import EventStore
 from ..eventstore.timestamps import Clock, format_instant
 from ..projections.entry_reader import EntryReader
 from ..projections.projector import Projector
+from ..projections.session_index import SessionIndex
 from ..projections.tree import ROOT
 from .append_queue import AppendQueue, PendingAppend, PendingEntry
 from .drafts import Draft
@@ -58,9 +61,7 @@ class SessionLog:
         clock: Clock | None = None,
         id_factory: IdFactory | None = None,
     ) -> None:
-        self.store = store
-        self.projector = Projector(store)
-        self.reader = EntryReader(store, self.projector.tree)
+        self._begin(store, Projector(store))
         self.read_only = read_only
         self.generation = 0
         self._reopen = reopen
@@ -76,6 +77,32 @@ class SessionLog:
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._closing: asyncio.Task[None] | None = None
+        self._indexing: asyncio.Task[None] | None = None
+
+    def _begin(self, store: EventStore, projector: Projector) -> None:
+        self.store = store
+        self.projector = projector
+        self.reader = EntryReader(store, projector.tree)
+        self._index = SessionIndex(store, projector) if isinstance(store, JsonlEventStore) else None
+
+    async def load(self, signal: AbortSignal | None = None) -> None:
+        """Take in what is recorded, from an index as far as there is one.
+
+        What was scanned is indexed in the background, where that pays.
+        """
+        if self._index is not None:
+            try:
+                self._index.restore()
+            except IndexDamagedError as error:
+                log_event("warning", "index.damaged", session=self.name, detail=error.detail)
+                damaged = self.store
+                assert damaged.path is not None
+                store = await self._reopen(damaged.path)
+                self._begin(store, Projector(store))
+                await damaged.close()
+        await self.projector.catch_up(signal)
+        if self._index is not None and self._index.pays:
+            self._indexing = self._loop.create_task(self._index.write(beside=False))
 
     def add_leaf(self, owner: HasLeaf) -> None:
         """Keep an owner's leaf valid."""
@@ -265,9 +292,8 @@ class SessionLog:
         store = await self._reopen(self.store.path)
         projector = Projector(store)
         await projector.catch_up(signal)
-        old, self.store = self.store, store
-        self.projector = projector
-        self.reader = EntryReader(store, projector.tree)
+        old = self.store
+        self._begin(store, projector)
         self._own.clear()
         self.generation += 1
         last = projector.tree.last_id
@@ -328,6 +354,15 @@ class SessionLog:
 
     async def _close(self) -> None:
         await self._queue.end()
+        try:
+            if self._indexing is not None:
+                await self._indexing
+            if self._index is not None and self._index.pays:
+                await self._index.write(beside=bool(self._own))
+        finally:
+            await self._close_store()
+
+    async def _close_store(self) -> None:
         try:
             await self.store.close()
         finally:

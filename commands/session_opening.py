@@ -70,10 +70,10 @@ class SessionSettings(Struct, frozen=True):
         )
 
     async def open_log(self, path: Path, signal: AbortSignal | None = None) -> SessionLog:
-        """Open a session file and fold all its entries."""
+        """Open a session file; what an index does not hold of it is read."""
         log = self._log(await self._reopen(path))
         try:
-            await log.projector.catch_up(signal)
+            await log.load(signal)
         except BaseException:
             await log.store.close()
             raise

@@ -12,6 +12,7 @@ import aiofiles.os
 import msgspec
 from msgspec import Struct
 
+from .cache_directory import cache_directory
 from .catalogue import SessionInfo
 from .temporary_name import temporary_name
 
@@ -31,11 +32,8 @@ class CatalogueCache:
     """The cache of one sessions directory. A directory that is only looked at stays as it was."""
 
     def __init__(self, sessions_dir: Path) -> None:
-        base = os.environ.get("XDG_CACHE_HOME", "")
-        if not os.path.isabs(base):
-            base = os.path.join(Path.home(), ".cache")
         digest = sha256(os.fsencode(os.path.realpath(sessions_dir))).hexdigest()[:32]
-        self.path = Path(base) / "sessiontree" / f"catalogue-{digest}.json"
+        self.path = cache_directory() / f"catalogue-{digest}.json"
 
     async def load(self) -> dict[Path, SessionInfo]:
         """Return what is known; nothing where the cache is missing, damaged or of another version."""

@@ -112,6 +112,13 @@ class SessionRewrittenError(SessionTreeError):
         self.detail = detail
 
 
+class IndexDamagedError(SessionRewrittenError):
+    """Raised when the index of a session is not as it was written; it was removed. Attributes: `path`, `detail`.
+
+    What is read next scans the session anew; who writes opens it again.
+    """
+
+
 class AppendError(SessionTreeError, OSError):
     """Raised when entries could not be recorded. Attributes: `path`, `outcome`, `recorded`.
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import stat as stat_modes
+import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from .abort import AbortSignal
 from .envelope import Envelopes
 from .errors import NotASessionError, SessionFileError, SessionNotFoundError, SessionRewrittenError
 from .file_identity import identity_of
 from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
+from .index.coverage import Coverage, line_place, sampled
+from .index.index_file import IndexFile
 from .json_text import decode_json
-from .line_index import LineIndex
+from .line_index import LineIndex, LineIndexState
 from .migration_copy import MovedLines, copy_migrated
 from .migrations import Migration
 from .read_file import ReadFile
@@ -30,6 +34,14 @@ CHUNK = 256 << 10
 _KNOWN_BATCH = 256
 _GAP = 64 << 10
 _MOST_AT_ONCE = 1 << 20
+
+
+class ReaderState(Struct, frozen=True):
+    """What is small of a reader, for an index."""
+
+    next_line: int
+    faults: list[Fault]
+    lines: LineIndexState
 
 
 class JsonlReader:
@@ -86,6 +98,47 @@ class JsonlReader:
             raise SessionFileError(path, error) from error
         place = find_header(prefix, path, whole_file=found.st_size <= HEADER_LIMIT)
         return cls(path, file, place, prefix[place.offset : place.offset + place.length], file.stat())
+
+    def state(self) -> ReaderState | None:
+        """Return what is small, as it is now; None where no index is to be made: of old versions, of torn ends."""
+        if self.migration is not None or not self.ends_with_newline:
+            return None
+        return ReaderState(self._next_line, list(self._faults), self.index.state())
+
+    def coverage(self) -> Coverage:
+        """Return what is known of the file, as it is now. Raises `OSError`, `SessionRewrittenError`."""
+        count = self.index.version
+        with self.file.descriptor() as fd:
+            found = os.fstat(fd)
+            places = [(self.place.offset, self.place.length), *map(self.index.span, sampled(count))]
+            return Coverage(
+                device=found.st_dev,
+                inode=found.st_ino,
+                size=found.st_size,
+                mtime_ns=found.st_mtime_ns,
+                ctime_ns=found.st_ctime_ns,
+                looked_at_ns=time.time_ns(),
+                end=self._end,
+                entry_count=count,
+                witnesses=[line_place(fd, *place) for place in places],
+            )
+
+    def covers(self, file: IndexFile) -> bool:
+        """Tell whether an index is one of this file as it stands now. Raises `OSError`, `SessionRewrittenError`."""
+        with self.file.descriptor() as fd:
+            return self.migration is None and file.coverage.standing(fd) != "other"
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin behind what an index covers. Raises `IndexDamagedError`, `OSError`."""
+        state: ReaderState = file.state("reader", ReaderState)
+        self.index.restore(file, state.lines)
+        self._next_line, self._faults = state.next_line, state.faults
+        self._end = file.coverage.end
+        self._terminated = True
+        with self.file.descriptor() as fd:
+            start = max(0, self._end - WITNESS)
+            self._witness = os.pread(fd, self._end - start, start)
+            self.seen = self._look(os.fstat(fd))
 
     @property
     def ends_with_newline(self) -> bool:

@@ -90,6 +90,16 @@ class JsonlEventStore:
     def faults(self) -> list[Fault]:
         return self._reader.faults if self._reader is not None else []
 
+    @property
+    def log_reader(self) -> JsonlReader | None:
+        """What is known of the file; None while there is none."""
+        return self._reader
+
+    @property
+    def real_path(self) -> Path:
+        """The file itself, links resolved."""
+        return self._real_path
+
     def line_number(self, seq: int) -> int:
         return self._known.index.line_number(seq)
 

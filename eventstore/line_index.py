@@ -6,16 +6,44 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from msgspec import Struct
+
+from .index.index_file import IndexFile
+from .index.index_writer import IndexWriter
+from .index.stored_column import Column, StoredColumn
+
+
+class LineIndexState(Struct, frozen=True):
+    """The runs: see `LineIndex`."""
+
+    run_seqs: list[int]
+    run_lines: list[int]
+
 
 class LineIndex:
     """Offsets and lengths of the entries' lines. Entry numbers start at 1."""
 
     def __init__(self) -> None:
-        self._offsets = array("Q", [0])
-        self._lengths = array("Q", [0])
+        self._offsets: array[int] | Column = array("Q", [0])
+        self._lengths: array[int] | Column = array("Q", [0])
         # Line numbers run on with the entries but for skipped lines: (first entry, its line) of each run.
         self._run_seqs: list[int] = []
         self._run_lines: list[int] = []
+
+    def state(self) -> LineIndexState:
+        """Return what is small, as it is now."""
+        return LineIndexState(list(self._run_seqs), list(self._run_lines))
+
+    async def store(self, writer: IndexWriter, last_seq: int) -> None:
+        """Write what is large, of the entries up to one. Raises `OSError`."""
+        for name, column in ("offsets", self._offsets), ("lengths", self._lengths):
+            await writer.add_column(name, "Q", (column[seq] for seq in range(last_seq + 1)), last_seq + 1)
+
+    def restore(self, file: IndexFile, state: LineIndexState) -> None:
+        """Begin with what an index holds. Raises `IndexDamagedError`."""
+        self._run_seqs, self._run_lines = state.run_seqs, state.run_lines
+        self._offsets = Column(StoredColumn(file, "offsets", "Q"))
+        self._lengths = Column(StoredColumn(file, "lengths", "Q"))
 
     @property
     def version(self) -> int:

@@ -16,7 +16,8 @@ from ..eventstore.entries import (
 )
 from ..eventstore.envelope import envelope_of
 from ..eventstore.timestamps import instant_ms
-from .path_state import PathRecord, PathState
+from .path_records import PathRecord
+from .path_state import PathState
 from .tool_pairs import drop_failed_turns, drop_open_tool_calls
 from .tree import ROOT, Tree
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from ..eventstore.index.id_table import StoredIdTable, add_id_table
+from ..eventstore.index.index_file import IndexFile
+from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.stored_texts import StoredTexts, TextColumn, encode_text
 
 _SEGMENT = 1 << 17
 
@@ -11,10 +17,26 @@ class IdIndex:
     """Id to sequence number and back; the last number given to an id counts. Numbers start at 1."""
 
     def __init__(self) -> None:
-        self.ids: list[str] = [""]
+        self.ids: list[str] | TextColumn = [""]
         """Ids by number."""
+        self._stored: StoredIdTable | None = None
         self._segments: list[dict[str, int]] = [{}]
         self._repeats = False
+
+    def restore(self, file: IndexFile, *, repeats: bool) -> None:
+        """Begin with what an index holds. `repeats`: whether an id stands there twice."""
+        stored = StoredTexts(file, "ids")
+        self.ids = TextColumn(stored)
+        self._stored = StoredIdTable(file, stored)
+        self._repeats = repeats
+
+    async def store(self, writer: IndexWriter, last_seq: int) -> None:
+        """Write the ids of the entries up to one."""
+        await writer.add_texts("ids", map(encode_text, self._first(last_seq + 1)))
+        await add_id_table(writer, islice(map(encode_text, self._first(last_seq + 1)), 1, None), last_seq)
+
+    def _first(self, count: int) -> Iterator[str]:
+        return (self.ids[seq] for seq in range(count))
 
     def get(self, entry_id: str) -> int:
         """Return the number of an id, 0 where it is not known."""
@@ -22,7 +44,7 @@ class IdIndex:
             seq = segment.get(entry_id)
             if seq is not None:
                 return seq
-        return 0
+        return self._stored.get(entry_id) if self._stored is not None else 0
 
     def add(self, ids: Sequence[str]) -> list[tuple[int, int]]:
         """Number ids from the next number on; return (earlier, later number) of each that had one already."""
@@ -34,14 +56,16 @@ class IdIndex:
         known = len(newest)
         newest.update(zip(ids, range(first, first + len(ids)), strict=True))
         if not self._repeats and (
-            len(newest) - known < len(ids) or not all(segment.keys().isdisjoint(ids) for segment in older)
+            len(newest) - known < len(ids)
+            or not all(segment.keys().isdisjoint(ids) for segment in older)
+            or (self._stored is not None and any(map(self._stored.get, ids)))
         ):
             # Where ids repeat at all, each batch is looked at closely from now on; this once, by all ids so far.
             self._repeats = True
             wanted = set(ids)
             earlier = {entry_id: seq for seq, entry_id in enumerate(self.ids) if entry_id in wanted}
             again = self._numbered_again(ids, earlier)
-        self.ids += ids
+        self.ids.extend(ids)
         return again
 
     def _numbered_again(self, ids: Sequence[str], known: dict[str, int] | None = None) -> list[tuple[int, int]]:

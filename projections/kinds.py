@@ -24,6 +24,13 @@ class KindTable:
         self._of_type: dict[str, int] = {}
         self._of_role: dict[str, int] = {}
 
+    def restore(self, kinds: Iterable[Kind]) -> None:
+        """Begin with kinds that were numbered before."""
+        for kind in kinds:
+            table, key = (self._of_type, kind.type) if kind.role is None else (self._of_role, kind.role)
+            table[key] = len(self.kinds)
+            self.kinds.append(kind)
+
     def numbers(self, envelopes: Iterable[Envelope]) -> list[int]:
         """Return the number of each entry's kind."""
         of_type, of_role = self._of_type, self._of_role

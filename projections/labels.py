@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from ..eventstore.entries import LabelEntry
 from ..eventstore.envelope import Envelopes
+from ..eventstore.index.index_file import IndexFile
 from .projection import Projection
+
+
+class LabelsState(Struct, frozen=True):
+    """The labels: see `Labels`."""
+
+    by_target: dict[str, str]
+    targets: list[tuple[int, str | None]]
 
 
 class Labels(Projection):
@@ -14,6 +24,15 @@ class Labels(Projection):
         self.by_target: dict[str, str] = {}
         self.targets: list[tuple[int, str | None]] = []
         """Each label entry with its target, for the report."""
+
+    def state(self) -> LabelsState:
+        """Return all of it, as it is now."""
+        return LabelsState(dict(self.by_target), list(self.targets))
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin with what an index holds."""
+        state: LabelsState = file.state("labels", LabelsState)
+        self.by_target, self.targets = state.by_target, state.targets
 
     def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         for index, label in envelopes.states:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from itertools import chain
+from typing import cast
 
 import msgspec
 from msgspec import Struct
@@ -18,8 +19,14 @@ from ..eventstore.entries import (
     ServiceTierChangeEntry,
     ThinkingLevelChangeEntry,
     TtsrInjectionEntry,
+    decode_entry,
 )
 from ..eventstore.envelope import Envelopes, StateEnvelope
+from ..eventstore.index.index_file import IndexFile
+from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.stored_column import Column, StoredColumn
+from ..eventstore.index.stored_texts import StoredTable
+from .path_records import InjectedRules, PathRecord, PathRecords
 from .projection import Projection
 from .service_tier import normalise_service_tier
 from .tree import ROOT, Tree
@@ -38,34 +45,12 @@ FoldedEntry = (
 _FOLDED_CLASSES = frozenset(FoldedEntry.__args__)
 
 
-class InjectedRules(Struct, frozen=True):
-    """The names that one entry injected, and those before it on its path."""
+class PathStateState(Struct, frozen=True):
+    """The model of the assistant messages in file order, and where it changed."""
 
-    before: InjectedRules | None
-    names: list[str]
-
-
-class PathRecord(Struct, frozen=True):
-    """What holds after the last entry at or above that changed it. `cut`: a compaction or reset boundary, or 0."""
-
-    cut: int = 0
-    thinking_level: str = "off"
-    configured_thinking_level: str | None = None
-    models: Mapping[str, str] = {}
-    default_is_explicit: bool = False
-    mode: str = "none"
-    mode_data: dict[str, Any] | None = None
-    service_tier: Mapping[str, str] | None = None
-    rules: InjectedRules | None = None
-
-    def injected_rules(self) -> list[str]:
-        """Return the names injected on the path, first seen first (C-17, T-33)."""
-        groups = []
-        rules = self.rules
-        while rules is not None:
-            groups.append(rules.names)
-            rules = rules.before
-        return list(dict.fromkeys(name for names in reversed(groups) for name in names))
+    answering: tuple[str | None, str | None]
+    model_seqs: list[int]
+    models: list[str | None]
 
 
 class PathState(Projection):
@@ -73,9 +58,10 @@ class PathState(Projection):
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._records: list[PathRecord] = [PathRecord()]
-        self._record_at = array("I", [0])
+        self._records = PathRecords()
+        self._record_at: array[int] | Column = array("I", [0])
         self._folded: dict[int, FoldedEntry] = {}
+        self._stored_folded: StoredTable | None = None
         # The model of the assistant messages in file order, noted where it changes.
         self._answering: tuple[str | None, str | None] = (None, None)
         self._model_seqs: list[int] = [0]
@@ -152,19 +138,17 @@ class PathState(Projection):
         record = self._records[number]
         if model is None or record.default_is_explicit or record.models.get("default") == model:
             return number
-        self._records.append(msgspec.structs.replace(record, models={**record.models, "default": model}))
-        return len(self._records) - 1
+        return self._records.append(msgspec.structs.replace(record, models={**record.models, "default": model}))
 
     def _new_record(self, above: PathRecord, seq: int, entry: FoldedEntry) -> int:
-        self._records.append(_fold(above, seq, entry))
-        return len(self._records) - 1
+        return self._records.append(_fold(above, seq, entry))
 
     def settle_in_steps(self) -> Iterator[None]:
         """Fold anew along the settled tree, in steps of bounded work; an overtaken run is dropped."""
         while not self._settled:
             tree, last = self._tree, len(self._record_at)
             tree.settle()
-            records = self._records = [PathRecord()]
+            records = self._records = PathRecords()
             record_at = array("I", bytes(4 * last))
             done = bytearray(last)
             done[ROOT] = 1
@@ -189,12 +173,38 @@ class PathState(Projection):
                     self._without_kept.clear()
 
     def _folded_at(self, seq: int, above: int) -> int:
-        if (entry := self._folded.get(seq)) is not None:
+        if (entry := self._folded_entry(seq)) is not None:
             return self._new_record(self._records[above], seq, entry)
         kind = self._tree.kind(seq)
         if kind.role == "assistant":
             return self._record_with_model(above, self._models[bisect_right(self._model_seqs, seq) - 1])
         return above
+
+    def state(self) -> PathStateState:
+        """Return what is small, as it is now."""
+        return PathStateState(self._answering, list(self._model_seqs), list(self._models))
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin with what an index holds."""
+        state: PathStateState = file.state("path_state", PathStateState)
+        self._answering, self._model_seqs, self._models = state.answering, state.model_seqs, state.models
+        self._record_at = Column(StoredColumn(file, "record_at", "I"))
+        self._records.restore(file)
+        self._stored_folded = StoredTable(file, "folded")
+
+    async def store(self, writer: IndexWriter, last_seq: int) -> None:
+        """Write what is large, of the entries up to one, where it is settled."""
+        record_at = self._record_at
+        await writer.add_column("record_at", "I", (record_at[seq] for seq in range(last_seq + 1)), last_seq + 1)
+        await self._records.store(writer)
+        added = ((seq, msgspec.json.encode(entry)) for seq, entry in list(self._folded.items()) if seq <= last_seq)
+        known = self._stored_folded.items() if self._stored_folded is not None else ()
+        await writer.add_table("folded", chain(known, added))
+
+    @property
+    def settled(self) -> bool:
+        """Whether what holds is known at every entry."""
+        return self._settled and self._tree.settled
 
     def at(self, seq: int) -> PathRecord:
         """Return what holds at an entry; at `ROOT`, what holds before anything."""
@@ -205,8 +215,14 @@ class PathState(Projection):
 
     def compaction(self, seq: int) -> CompactionEntry | None:
         """Return the anchor of a compaction (without its text), None for what is no whole compaction."""
-        entry = self._folded.get(seq)
+        entry = self._folded_entry(seq)
         return entry if isinstance(entry, CompactionEntry) else None
+
+    def _folded_entry(self, seq: int) -> FoldedEntry | None:
+        entry = self._folded.get(seq)
+        if entry is None and self._stored_folded is not None and (stored := self._stored_folded.get(seq)) is not None:
+            entry = cast(FoldedEntry, decode_entry(stored))
+        return entry
 
     def kept(self, seq: int) -> list[int]:
         """Return the entries above a compaction up to its first kept one, nearest first.
@@ -233,7 +249,7 @@ class PathState(Projection):
     def last_model_change_role(self, seq: int) -> str | None:
         """Return the role of the newest model change at or above an entry (T-32)."""
         for above in self._tree.ancestors(seq):
-            if isinstance(entry := self._folded.get(above), ModelChangeEntry):
+            if isinstance(entry := self._folded_entry(above), ModelChangeEntry):
                 return entry.role or "default"
         return None
 

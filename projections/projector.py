@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.envelope import Envelopes
+from ..eventstore.index.index_file import IndexFile
+from ..eventstore.index.index_writer import IndexWriter
 from ..eventstore.report import Fault, Report
 from ..eventstore.store import EntryBatch, EventStore
 from ..eventstore.turns import Turns
@@ -51,6 +53,32 @@ class Projector:
             for _ in settling():
                 if turns.over:
                     await turns.next()
+
+    @property
+    def can_be_stored(self) -> bool:
+        """Whether an index can be made of what was folded: a damaged log is settled first."""
+        return self.states.settled
+
+    def state(self) -> dict[str, object]:
+        """Return what is small of all projections, as it is now."""
+        return {
+            "tree": self.tree.state(),
+            "path_state": self.states.state(),
+            "labels": self.labels.state(),
+            "usage": self.usage.state(),
+            "name": self.name.state(),
+        }
+
+    async def store(self, writer: IndexWriter, last_seq: int) -> None:
+        """Write what is large of all projections, of the entries up to one. Raises `OSError`."""
+        await self.tree.store(writer, last_seq)
+        await self.states.store(writer, last_seq)
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin, empty until now, with what an index holds. Raises `IndexDamagedError`."""
+        for projection in (self.tree, self.states, self.labels, self.usage, self.name):
+            projection.restore(file)
+        self.position = file.coverage.entry_count
 
     def report(self) -> Report:
         """Return all faults that are found without decoding bodies, by line."""

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from ..eventstore.entries import SessionInfoEntry, TitleChangeEntry
 from ..eventstore.envelope import Envelopes
 from ..eventstore.header import SessionHeader
+from ..eventstore.index.index_file import IndexFile
 from .projection import Projection
+
+
+class NameState(Struct, frozen=True):
+    """The name: see `SessionName`."""
+
+    name: str | None
+    entries: list[int]
 
 
 class SessionName(Projection):
@@ -15,6 +25,15 @@ class SessionName(Projection):
         self.name: str | None = (header.title or "").strip() or None
         self.entries: list[int] = []
         """Numbers of the entries that hold a name."""
+
+    def state(self) -> NameState:
+        """Return all of it, as it is now."""
+        return NameState(self.name, list(self.entries))
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin with what an index holds."""
+        state: NameState = file.state("name", NameState)
+        self.name, self.entries = state.name, state.entries
 
     def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         for index, state in envelopes.states:

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
+import msgspec
+
 from ..eventstore.entries import Number
+from ..eventstore.index.index_file import IndexFile
+from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.stored_bytes import StoredBytes
+from ..eventstore.index.stored_texts import StoredTable
 from ..eventstore.timestamps import instant_ms
 
 _WIDTH = 24
 _NONE = b" " * _WIDTH
+_PIECE = 1 << 14
 
 Timestamp = str | Number | None
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Timestamp).decode
 
 
 class TimeColumn:
@@ -22,8 +33,30 @@ class TimeColumn:
     def __init__(self) -> None:
         self._canonical = bytearray(_NONE)
         self._odd: dict[int, Timestamp] = {}
+        self._known = 0
+        """How many of the first ones, with that of `ROOT`, are in an index alone."""
+        self._stored: StoredBytes | None = None
+        self._stored_odd: StoredTable | None = None
         self.unreadable: list[int] = []
         """Numbers of the entries whose time cannot be read."""
+
+    def restore(self, file: IndexFile, unreadable: list[int]) -> None:
+        """Begin with what an index holds."""
+        self._canonical = bytearray()
+        self._stored = StoredBytes(file, "times")
+        self._stored_odd = StoredTable(file, "times.odd")
+        self._known = len(self._stored) // _WIDTH
+        self.unreadable = unreadable
+
+    async def store(self, writer: IndexWriter, last_seq: int) -> None:
+        """Write the times of the entries up to one."""
+        added = memoryview(bytes(self._canonical[: (last_seq + 1 - self._known) * _WIDTH]))
+        pieces = (bytes(added[start : start + _PIECE]) for start in range(0, len(added), _PIECE))
+        await writer.add("times", chain(self._stored.pieces() if self._stored is not None else (), pieces))
+        odd = ((seq, _encode(time)) for seq, time in list(self._odd.items()) if seq <= last_seq)
+        await writer.add_table(
+            "times.odd", chain(self._stored_odd.items() if self._stored_odd is not None else (), odd)
+        )
 
     def extend(self, first_seq: int, timestamps: Sequence[Timestamp]) -> None:
         """Add the times of entries in order."""
@@ -52,7 +85,15 @@ class TimeColumn:
         """Return an entry's time as the file spells it."""
         if seq in self._odd:
             return self._odd[seq]
-        return self._canonical[seq * _WIDTH : (seq + 1) * _WIDTH].decode("ascii")
+        if seq >= self._known:
+            at = (seq - self._known) * _WIDTH
+            return self._canonical[at : at + _WIDTH].decode("ascii")
+        assert self._stored is not None
+        text = self._stored.read(seq * _WIDTH, _WIDTH)
+        if text != _NONE or self._stored_odd is None:
+            return text.decode("ascii")
+        odd = self._stored_odd.get(seq)
+        return _decode(odd) if odd is not None else text.decode("ascii")
 
     def instant(self, seq: int) -> float | None:
         """Return an entry's time in milliseconds since 1970, None where it cannot be read."""

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import compress, count, islice
 from operator import ne
 
+from msgspec import Struct
+
 from ..eventstore.envelope import Envelopes
+from ..eventstore.index.index_file import IndexFile
+from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.stored_column import Column, StoredColumn
+from .far_children import FarChildren
 from .id_index import IdIndex
 from .kinds import Kind, KindTable
 from .projection import Projection
@@ -18,6 +24,17 @@ ROOT = 0
 """The number above all roots. Entries are numbered from 1 in file order."""
 
 
+class TreeState(Struct, frozen=True):
+    """What is small of a tree: see there."""
+
+    kinds: list[Kind]
+    ordered: bool
+    waiting: dict[str, list[int]]
+    replaced: dict[int, int]
+    cut: dict[int, int]
+    unreadable: list[int]
+
+
 class Tree(Projection):
     """Parents, children and ids of all recorded entries.
 
@@ -26,7 +43,7 @@ class Tree(Projection):
     """
 
     def __init__(self) -> None:
-        self.parents = array("I", [ROOT])
+        self.parents: array[int] | Column = array("I", [ROOT])
         """The parent that counts: `ROOT` for every root, whatever its line says."""
         self.times = TimeColumn()
         self.settled = True
@@ -36,10 +53,10 @@ class Tree(Projection):
         self.ids = self._index.ids
         """Ids by number."""
         self._kinds = KindTable()
-        self.kind_numbers = array("I", [0])
+        self.kind_numbers: array[int] | Column = array("I", [0])
         """Kinds by number of the entry, each as its number in `kinds`."""
         # A child that follows its parent at once needs no place of its own: only the others are listed.
-        self._far_children: dict[int, list[int]] = {}
+        self._far_children = FarChildren()
         self._waiting: dict[str, list[int]] = {}
         self._replaced: dict[int, int] = {}
         self._cut: dict[int, int] = {}
@@ -84,12 +101,45 @@ class Tree(Projection):
                 self.settled = False
             self.parents[seq] = parent
             if parent != seq - 1:
-                self._far_children.setdefault(parent, []).append(seq)
+                self._far_children.add(parent, seq)
 
     def _note_duplicates(self, pairs: Sequence[tuple[int, int]]) -> None:
         for earlier, later in pairs:
             self._replaced[earlier] = later
             self.settled = False
+
+    def state(self) -> TreeState:
+        """Return what is small of a settled tree, as it is now."""
+        return TreeState(
+            list(self.kinds),
+            self.ordered,
+            {key: list(seqs) for key, seqs in self._waiting.items()},
+            dict(self._replaced),
+            dict(self._cut),
+            list(self.times.unreadable),
+        )
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin with what an index holds."""
+        state: TreeState = file.state("tree", TreeState)
+        self._kinds.restore(state.kinds)
+        self.ordered = state.ordered
+        self._waiting, self._replaced, self._cut = state.waiting, state.replaced, state.cut
+        self.parents = Column(StoredColumn(file, "parents", "I"))
+        self.kind_numbers = Column(StoredColumn(file, "kinds", "I"))
+        self.times.restore(file, state.unreadable)
+        self._index.restore(file, repeats=bool(state.replaced))
+        self.ids = self._index.ids
+        self._far_children.restore(file)
+
+    async def store(self, writer: IndexWriter, last_seq: int) -> None:
+        """Write what is large, of the entries up to one. The tree stays settled meanwhile, or it is not used."""
+        parents, kinds = self.parents, self.kind_numbers
+        await writer.add_column("parents", "I", (parents[seq] for seq in range(last_seq + 1)), last_seq + 1)
+        await writer.add_column("kinds", "I", (kinds[seq] for seq in range(last_seq + 1)), last_seq + 1)
+        await self._index.store(writer, last_seq)
+        await self.times.store(writer, last_seq)
+        await self._far_children.store(writer, last_seq)
 
     def settle(self) -> None:
         """Make the tree right after damage, at once."""
@@ -120,7 +170,7 @@ class Tree(Projection):
 
     def _take(self, result: SettledTree) -> None:
         self.parents = result.parents
-        self._far_children = result.far_children
+        self._far_children = FarChildren(result.far_children)
         self._cut = result.cut
         self.ordered = result.ordered
         self._waiting = {key: seqs for key, seqs in self._waiting.items() if not self._index.get(key)}
@@ -148,15 +198,15 @@ class Tree(Projection):
         self.settle()
         # The first item of the parents is that of `ROOT`.
         turnings = set(compress(range(len(self.parents)), map(ne, islice(self.parents, 1, None), count())))
-        return sorted(turnings.union(self._far_children, (self.last_seq,)) - {ROOT})
+        return sorted(turnings.union(self._far_children.parents(), (self.last_seq,)) - {ROOT})
 
     def children(self, seq: int) -> list[int]:
         """Return the children of an entry, or the roots for `ROOT`, in file order (T-25, T-27)."""
         self.settle()
-        far = self._far_children.get(seq, [])
+        far = self._far_children.of(seq)
         near = seq + 1
         if near > self.last_seq or self.parents[near] != seq:
-            return list(far)
+            return far
         return [near, *far] if not far or far[0] > near else sorted([near, *far])
 
     def ordered_children(self, seq: int) -> list[int]:

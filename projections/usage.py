@@ -10,6 +10,7 @@ from msgspec.structs import astuple
 
 from ..eventstore.entries import BranchSummaryEntry, CompactionEntry, Number
 from ..eventstore.envelope import NO_ORCHESTRATION, Envelopes, UsageEnvelope, usage_of
+from ..eventstore.index.index_file import IndexFile
 from .projection import Projection
 
 
@@ -55,6 +56,14 @@ class UsageTotals(Projection):
     def total(self) -> Usage:
         """A snapshot (T-98)."""
         return Usage(*self._sums)
+
+    def state(self) -> list[Number]:
+        """Return the sums, as they are now."""
+        return list(self._sums)
+
+    def restore(self, file: IndexFile) -> None:
+        """Begin with what an index holds."""
+        self._sums = file.state("usage", list[Number])
 
     def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None:
         usages = envelopes.usages

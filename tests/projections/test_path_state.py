@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sessiontree.projections.path_state import PathRecord
+from sessiontree.projections.path_records import PathRecord
 from sessiontree.projections.tree import ROOT
 
 Factory = Callable[..., Any]
