@@ -1,4 +1,4 @@
-"""`python -m bench`: run the cases, print the table, write JSON. Exit status 1 when a case did not run."""
+"""`python -m bench`: run the cases, print the table, write JSON and plots. Exit status 1 when a case did not run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from bench.cases import CASES
+from bench.plots import plots
 from bench.process import ChildFailedError
 from bench.report import document, environment, table
 from bench.root import leave_root
@@ -29,6 +30,10 @@ def main() -> int:
     print(table(results))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(document(results, settings), ensure_ascii=False, indent=1) + "\n")
+    if arguments.plots is not None:
+        arguments.plots.mkdir(parents=True, exist_ok=True)
+        for name, svg in plots(results).items():
+            (arguments.plots / name).write_text(svg, encoding="utf-8")
     return int(any(result.failure is not None for result in results))
 
 
@@ -38,6 +43,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--repeat", type=_positive, help="fresh processes for each measurement (5; quick: 2)")
     parser.add_argument("--quick", action="store_true", help="a small run, in less than a minute")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all samples there")
+    parser.add_argument("--plots", type=Path, metavar="DIRECTORY", help="write SVG files there, one for each kind")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=CASES, help=f"of: {', '.join(CASES)}")
     return parser.parse_args()
 
