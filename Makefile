@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test format lint types imports unit wheel bench clean
+.PHONY: demo test format lint types imports unit wheel bench bench-check clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/python examples/demo.py
@@ -39,6 +39,9 @@ wheel: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
+
+bench-check: $(VENV)/.ready
+	$(BIN)/python -m bench --check
 
 clean:
 	rm -rf $(VENV) dist build
