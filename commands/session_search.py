@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from ..eventstore.abort import AbortSignal
 from ..eventstore.turns import Turns
 from ..projections.entry_reader import EntryReader
+from ..projections.line_filter import LineFilter
 from ..projections.search import Search, SearchHit, hit_at
 from ..projections.searched_text import searched_text
 from .session_log import SessionLog
@@ -35,6 +36,7 @@ class _Walk:
         log.check_usable()
         self._log = log
         self._search = Search(query)
+        self._filter = LineFilter(self._search.words)
         self._turns = Turns(signal)
         self._tree = log.projector.tree
         self._searched = 0
@@ -80,7 +82,7 @@ class _Walk:
             self._last = projector.position
 
     def _candidates(self, lines: Sequence[bytes]) -> Sequence[int]:
-        return (0,) if len(lines[0]) > _LARGE else self._search.candidates(lines)
+        return (0,) if len(lines[0]) > _LARGE else self._filter.candidates(lines)
 
     async def _hit(self, reader: EntryReader, seq: int, line: bytes) -> SearchHit | None:
         entry = reader.decode(seq, line)

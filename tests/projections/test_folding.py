@@ -29,7 +29,7 @@ def test_what_differs_in_case_accents_or_width_alone_is_the_same(one: str, other
 
 
 def test_every_character_folds_to_something_and_ascii_to_its_lower_case() -> None:
-    """What a search of raw bytes rests on (`projections/search.py`): nothing vanishes, and no newline comes to be."""
+    """What `LineFilter` rests on: nothing vanishes, and no newline comes to be."""
     for number in range(1, sys.maxunicode + 1):
         folded = fold(chr(number))
         assert folded

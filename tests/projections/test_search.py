@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sessiontree.eventstore.entries import decode_entry
 from sessiontree.projections import search as search_module
 from sessiontree.projections.folding import fold, words
+from sessiontree.projections.line_filter import LineFilter
 from sessiontree.projections.search import Search, hit_at
 from sessiontree.projections.searched_text import searched_text
 
@@ -24,6 +25,10 @@ def written(entry: object) -> bytes:
     return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
+def candidates(query: str, lines: list[bytes]) -> list[int]:
+    return LineFilter(words(query)).candidates(lines)
+
+
 def position_in(query: str, text: str) -> int | None:
     return list(Search(query).find_in_steps(text))[-1]
 
@@ -31,7 +36,7 @@ def position_in(query: str, text: str) -> int | None:
 def found(query: str, lines: list[bytes]) -> list[int]:
     """What a search finds, by places."""
     search = Search(query)
-    texts = {place: searched_text(decode_entry(lines[place])) for place in search.candidates(lines)}
+    texts = {place: searched_text(decode_entry(lines[place])) for place in candidates(query, lines)}
     return [place for place, text in texts.items() if text and list(search.find_in_steps(text))[-1] is not None]
 
 
@@ -66,6 +71,8 @@ def found_plainly(query: str, lines: list[bytes]) -> list[int]:
         ("message", "a text", False),  # the name of a field
         ("e1", "a text", False),  # an id
         ("日本", "日本語", True),
+        ("\u0301x", "\n\u0301x", True),
+        ('naïve"日', 'naïve"日', True),
         ("foo\x1b", "foo\x1b[0m", True),
         ("\x00", "a", False),
     ],
@@ -104,11 +111,13 @@ def test_bytes_that_are_no_utf_8_hide_nothing() -> None:
 def test_lines_that_cannot_hold_all_words_are_no_candidates() -> None:
     """So they need not be decoded: the reason why a search is fast."""
     lines = [line_of(text) for text in ("alpha", "beta", "alpha beta", "größer", "日本", 'tab\tnew\nline \\ "q"', "¼")]
-    assert Search("Alpha BETA").candidates(lines) == [2]
-    assert Search("語").candidates(lines) == [3, 4, 6]
-    assert Search("gamma").candidates(lines) == []
-    assert Search("beta 日").candidates([*lines, line_of("日 beta")]) == [7]
-    assert Search("grösser").candidates(lines) == [3]
+    assert candidates("Alpha BETA", lines) == [2]
+    assert candidates("語", lines) == []
+    assert candidates("本", lines) == [4]
+    assert candidates("\u0301", lines) == [3, 4, 6]
+    assert candidates("gamma", lines) == []
+    assert candidates("beta 日", [*lines, line_of("日 beta")]) == [7]
+    assert candidates("grösser", lines) == [3]
 
 
 @given(st.data())
