@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from .folding import fold
 
@@ -27,10 +29,9 @@ class LineFilter:
 
     def __init__(self, words: Sequence[str]) -> None:
         """`words`: folded ones."""
-        literals = {literal.encode() for word in words for literal in _LITERAL.findall(word)}
-        # The longest first: it is likely the rarest.
-        self._literals = sorted(literals, key=len, reverse=True)
-        self._characters = frozenset(b"".join(self._literals).decode())
+        literals = [literal for word in words for literal in _LITERAL.findall(word)]
+        self._literals = [literal.encode() for literal in literals]
+        self._characters = frozenset("".join(literals))
         self._is_ascii = all(map(str.isascii, words))
         pieces = [piece for word in words if not word.isascii() for piece in _PIECE.findall(word)]
         # A mark would join with the `n` of a `\n` before it.
@@ -40,22 +41,21 @@ class LineFilter:
     def candidates(self, lines: Sequence[bytes]) -> list[int]:
         """Return the places of the lines of JSON that can hold all words: every one that does, and few others."""
         joined = b"\n".join(lines)
-        lowered = joined.lower()
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
         special = self._special(lines)
         cores = [_core(literal, special) for literal in self._literals] if special else self._literals
-        # From the end, because that is where bytes are searched faster, by a third to a half.
-        if joined.rfind(_ESCAPE) < 0 and any(lowered.rfind(core) < 0 for core in cores):
-            return []
-        return [
-            place
-            for place, line in enumerate(lowered.split(b"\n"))
-            if _ESCAPE in line
-            or (
-                all(core in line for core in cores)
-                and (all(literal in line for literal in self._literals) or _has_any(special, line))
-                and (self._is_ascii or self._has_pieces(line))
-            )
-        ]
+        # The longest one is likely the rarest.
+        likely = _places(max(cores, key=len, default=b""), joined.lower(), starts)
+        found = {place for place in likely if self._can_hold(lines[place].lower(), cores, special)}
+        return sorted(found.union(_places(_ESCAPE, joined, starts)))
+
+    def _can_hold(self, line: bytes, cores: Iterable[bytes], special: Iterable[bytes]) -> bool:
+        """Tell whether a line in lower case, without escapes, can hold all words."""
+        return (
+            all(core in line for core in cores)
+            and (all(literal in line for literal in self._literals) or _has_any(special, line))
+            and (self._is_ascii or self._has_pieces(line))
+        )
 
     def _has_pieces(self, line: bytes) -> bool:
         if line.isascii():
@@ -78,12 +78,23 @@ class LineFilter:
         return folded
 
 
+def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the places of the lines that hold a needle, the last one first; `starts`: of all, and of one more.
+
+    From the end, because that is where bytes are searched faster, by a third to a half.
+    """
+    place = len(starts) - 1
+    while place and (at := joined.rfind(needle, 0, starts[place] - 1)) >= 0:
+        place = bisect_right(starts, at) - 1
+        yield place
+
+
 def _core(literal: bytes, special: dict[bytes, str]) -> bytes:
     """Return the longest part of a literal without any character of those folds."""
     shared = {ord(character) for image in special.values() for character in image}
     return max(bytes(32 if code in shared else code for code in literal).split(), key=len, default=b"")
 
 
-def _has_any(special: dict[bytes, str], line: bytes) -> bool:
+def _has_any(special: Iterable[bytes], line: bytes) -> bool:
     rest = line.translate(None, _ASCII)
     return any(character in rest for character in special)
