@@ -30,4 +30,6 @@ def run(settings: Settings) -> list[Row]:
             measured(f"{name}, {largest.entries:,} entries", "ms", largest.samples, target, note=window),
             slope(name, growth, _SLOPE),
         ]
+    at_once = worked[-1].of("at_once", 1e3)
+    rows.append(measured("branch and append, at once after a first open", "ms", at_once, Target("≤", 1)))
     return rows
