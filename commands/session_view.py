@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from pathlib import Path
-
-from msgspec import Struct
+from typing import Literal, overload
 
 from ..eventstore.abort import AbortSignal
 from ..eventstore.entries import SessionEntry
@@ -16,8 +15,8 @@ from ..eventstore.polling import until
 from ..eventstore.report import Report
 from ..projections.abandoned_path import AbandonedPath, abandoned_path
 from ..projections.search import SearchHit
-from ..projections.session_tree import SessionTreeNode, build_tree
-from ..projections.time_column import Timestamp
+from ..projections.session_shape import SessionShape, shape_of
+from ..projections.session_tree import SessionShapeNode, SessionTreeNode, build_shape_tree, build_tree
 from ..projections.tree import ROOT, Tree
 from ..projections.usage import Usage
 from ..projections.verification import Progress, verify
@@ -26,15 +25,6 @@ from .session_search import search_session
 
 _FOLLOWED_AT_ONCE = 256
 _SCANNED_AT_ONCE = 256
-
-
-class SessionShape(Struct, frozen=True):
-    """What is known of an entry without reading its body. `parent_id`: the parent in the tree, None for a root."""
-
-    type: str
-    role: str | None
-    parent_id: str | None
-    timestamp: Timestamp
 
 
 class SessionView:
@@ -140,11 +130,7 @@ class SessionView:
 
     def shape(self, entry_id: str) -> SessionShape:
         """Return what is known of an entry without its body. Raises `EntryNotFoundError`."""
-        seq = self._log.seq(entry_id)
-        tree = self._log.projector.tree
-        kind = tree.kind(seq)
-        parent = tree.parents[seq]
-        return SessionShape(kind.type, kind.role, tree.ids[parent] if parent != ROOT else None, tree.times.stored(seq))
+        return shape_of(self._log.projector.tree, self._log.seq(entry_id))
 
     def abandoned_path(self, old_leaf_id: str | None, target_id: str | None) -> AbandonedPath:
         """Return what is left behind on the way from one entry to another, without bodies (N-40..N-47).
@@ -227,11 +213,26 @@ class SessionView:
 
         return await self._log.reading(read)
 
-    async def get_tree(self, *, signal: AbortSignal | None = None) -> list[SessionTreeNode]:
-        """Return the roots in file order with all below them, children oldest first (T-26..T-31)."""
+    @overload
+    async def get_tree(
+        self, *, bodies: Literal[True] = True, signal: AbortSignal | None = None
+    ) -> list[SessionTreeNode]: ...
+    @overload
+    async def get_tree(
+        self, *, bodies: Literal[False], signal: AbortSignal | None = None
+    ) -> list[SessionShapeNode]: ...
+    async def get_tree(
+        self, *, bodies: bool = True, signal: AbortSignal | None = None
+    ) -> list[SessionTreeNode] | list[SessionShapeNode]:
+        """Return the roots in file order with all below them, children oldest first (T-26..T-31).
 
-        async def read() -> list[SessionTreeNode]:
+        `bodies=False`: with shapes in the place of entries; no body is read.
+        """
+
+        async def read() -> list[SessionTreeNode] | list[SessionShapeNode]:
             tree = self._log.projector.tree
+            if not bodies:
+                return await build_shape_tree(tree, self.labels, signal)
             entries = await self._log.reader.read(list(tree.live()), signal=signal)
             return await build_tree(tree, self.labels, entries, signal)
 

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from .commands.session_manager import SessionManager
     from .commands.session_opening import SessionOptions
     from .commands.session_service import SessionService
-    from .commands.session_view import SessionShape
     from .commands.summaries.anthropic_summarizer import AnthropicSummarizer
     from .commands.summaries.compaction_preparation import CompactionPreparation
     from .commands.summaries.digest import DigestSummarizer
@@ -101,7 +100,8 @@ if TYPE_CHECKING:
     from .projections.openai_messages import to_openai_messages
     from .projections.search import SearchHit
     from .projections.searched_text import searched_text
-    from .projections.session_tree import SessionTreeNode
+    from .projections.session_shape import SessionShape
+    from .projections.session_tree import SessionShapeNode, SessionTreeNode
     from .projections.usage import Usage
 
 __version__ = "0.1.0"
@@ -183,6 +183,7 @@ __all__ = [
     "SessionRewrittenError",
     "SessionService",
     "SessionShape",
+    "SessionShapeNode",
     "SessionSwitched",
     "SessionTreeError",
     "SessionTreeEvent",
@@ -260,7 +261,6 @@ _HOMES = {
     ".commands.session_manager": ("SessionManager",),
     ".commands.session_opening": ("SessionOptions",),
     ".commands.session_service": ("SessionService",),
-    ".commands.session_view": ("SessionShape",),
     ".commands.summaries.anthropic_summarizer": ("AnthropicSummarizer",),
     ".commands.summaries.compaction_preparation": ("CompactionPreparation",),
     ".commands.summaries.digest": ("DigestSummarizer",),
@@ -332,7 +332,8 @@ _HOMES = {
     ".projections.openai_messages": ("to_openai_messages",),
     ".projections.search": ("SearchHit",),
     ".projections.searched_text": ("searched_text",),
-    ".projections.session_tree": ("SessionTreeNode",),
+    ".projections.session_shape": ("SessionShape",),
+    ".projections.session_tree": ("SessionShapeNode", "SessionTreeNode"),
     ".projections.usage": ("Usage",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sessiontree import EntryNotFoundError, SessionManager, SessionTreeNode
+from sessiontree.projections.entry_reader import EntryReader
 
 Make = Callable[..., Awaitable[SessionManager]]
 WriteFile = Callable[..., Path]
@@ -77,6 +78,31 @@ async def test_a_scan_yields_what_a_list_holds_and_keeps_none_of_it(make_file: M
         assert [entry.id async for entry in again.scan_entries(some)] == some
         with pytest.raises(EntryNotFoundError):
             [entry async for entry in again.scan_entries(["nope"])]
+
+
+async def test_a_tree_of_shapes_reads_no_body(make_file: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """T-26..T-31, D2: the same tree, with what is known of each entry in its place."""
+    session = await make_file()
+    await chain(session, "a", "b")
+    session.branch("a")
+    await chain(session, "c")
+    await session.append_label_change("b", "left")
+    await session.close()
+    async with await SessionManager.open(str(session.session_file)) as again:
+        whole = await again.get_tree()
+        monkeypatch.setattr(EntryReader, "read", None)
+        shapes = await again.get_tree(bodies=False)
+        [root] = shapes
+        assert (root.shape, root.label) == (again.shape("a"), None)
+        assert [(node.shape.id, node.label) for node in root.children] == [("b", "left"), ("c", None)]
+        assert repr(root).endswith("children=[2 nodes], label=None)")
+        walked, stack = [], [*zip(whole, shapes, strict=True)]
+        while stack:
+            node, shape = stack.pop()
+            walked.append(node.entry.id)
+            assert (node.entry.id, node.entry.type, node.label) == (shape.shape.id, shape.shape.type, shape.label)
+            stack += zip(node.children, shape.children, strict=True)
+        assert sorted(walked) == sorted(again.entry_ids())
 
 
 async def test_a_path_leads_from_the_root_to_the_leaf_or_to_any_entry(session: SessionManager) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -87,7 +88,7 @@ def nested(levels: int) -> list[Any]:
         SessionBeforeTreeResult(summary=SuppliedSummary("s", {"handler": ask})),
         {1: "no name"},
     ],
-    ids=repr,
+    ids=lambda answer: re.sub(" at 0x[0-9a-f]+", "", repr(answer)),
 )
 async def test_an_answer_of_the_wrong_kind_is_no_result(hooks: Hooks, faults: list[HookFault], answer: Any) -> None:
     """N-53 as settled: what is no result, or could not be stored; it replaces no earlier answer."""
