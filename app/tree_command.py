@@ -43,6 +43,8 @@ def tree_command(
     Each row begins with the entry's id where the terminal has at least 40 columns.
     """
     if interactive:
+        if as_json:
+            raise click.UsageError("--interactive and --json exclude one another.", click.get_current_context())
         run(_choose, target, mode, query, leaf_id)
     else:
         run(_tree, target, mode, query, leaf_id, as_json)

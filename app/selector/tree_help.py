@@ -24,7 +24,9 @@ _TWO_COLUMNS = 2 * _COLUMN + 1
 
 
 def help_text(width: int) -> str:
-    """Return the keys in two columns where they fit in `width` cells, else in one."""
+    """Return the keys in two columns where they fit in `width` cells, else in one, else as running text."""
+    if width < _COLUMN:
+        return "\n".join(f"{key}: {does}" for key, does in _KEYS)
     items = [f"{key:<15}{does}" for key, does in _KEYS]
     if width < _TWO_COLUMNS:
         return "\n".join(items)

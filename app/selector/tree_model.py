@@ -39,6 +39,7 @@ class TreeModel:
     """
 
     def __init__(self, source: ModelSource, *, mode: FilterMode = FilterMode.DEFAULT, query: str = "") -> None:
+        self._source = source
         self._tree = source.columns
         self.leaf_id = source.leaf_id
         self.flat: FlatTree = flatten(self._tree, self.leaf_id)
@@ -209,8 +210,11 @@ class TreeModel:
             self.select_row(head)
 
     def stands_for_leaf(self) -> bool:
-        """Tell whether the selected row is the current leaf, or stands for it while it is hidden (settled U-70)."""
-        position = self.position(self.leaf_id)
+        """Tell whether the selected row is the current leaf, or stands for it while it is hidden (settled U-70).
+
+        The leaf as it is now: a label that was given here has moved it (U-64), others may have too.
+        """
+        position = self._position_of_leaf()
         if position < 0 or self.row < 0 or self.rows.nearest(position) != self.row:
             return False
         while position != self.selected:
@@ -218,6 +222,16 @@ class TreeModel:
                 return False
             position = self.flat.parent(position)
         return True
+
+    def _position_of_leaf(self) -> int:
+        """Where the leaf is, or what a later leaf says nothing after; -1 where something was said since."""
+        leaf_id = self._source.leaf_id
+        for seq in self._tree.ancestors(self._tree.find(leaf_id) if leaf_id is not None else 0):
+            if seq < len(self.flat.positions):
+                return self.flat.positions[seq]
+            if self._tree.kind(seq).type not in _PROXIED:
+                break
+        return -1
 
 
 def _both(one: bytes | bytearray, other: bytes | bytearray) -> bytes:

@@ -48,9 +48,11 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
     TreeSelector { align: center middle; background: $background; }
     TreeSelector > Vertical { width: 100%; height: 100%; }
     TreeSelector #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
+    TreeSelector #title { text-wrap: nowrap; text-overflow: ellipsis; }
     TreeSelector #empty { height: auto; padding: 1 2; color: $text-muted; display: none; }
     TreeSelector TreeView { height: 1fr; }
     TreeSelector #help { height: auto; max-height: 50%; padding: 0 1; border-top: solid $primary; display: none; }
+    TreeSelector #help { scrollbar-size-vertical: 1; }
     TreeSelector #help Static { height: auto; }
     TreeSelector Input { height: 3; display: none; }
     TreeSelector #foot { height: 1; padding: 0 1; background: $surface; color: $text-muted; }
@@ -203,6 +205,12 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         else:
             self._search(self.model.query + character)
 
+    def on_paste(self, event: events.Paste) -> None:
+        """Search for what is pasted; a label takes it by itself."""
+        event.stop()
+        if self._labelling is None:
+            self._search(self.model.query + clean(event.text))
+
     def _search(self, query: str) -> None:
         self.model.set_query(query)
         self._show()
@@ -218,6 +226,7 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
             editor = self._label_editor
             editor.value = clean(self.model.labels.get(self._labelling, ""))
             editor.display = True
+            self.query_one("#help").display = False  # a small terminal has no room for both
             self.set_focus(editor)
 
     def _end_label(self) -> None:
@@ -226,17 +235,18 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         self._view.focus()
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Record the label, or clear it (U-63, U-64)."""
+        """Record the label, or clear it (U-63, U-64); one that cannot be recorded stays to be tried again."""
         event.stop()
         entry_id, label = self._labelling, event.value.strip() or None
-        self._end_label()
         if entry_id is None or self._set_label is None or label == self.model.labels.get(entry_id):
+            self._end_label()
             return
         try:
             await self._set_label(entry_id, label)
         except SessionTreeError as error:
             self.notify(clean(str(error)), severity="error", markup=False)
             return
+        self._end_label()
         self.model.set_label(entry_id, label)
         self._show()
 
@@ -308,5 +318,10 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         self._show()
 
     def action_help(self) -> None:
-        shown = self.query_one("#help")
-        shown.display = not shown.display
+        """F1: the help, page by page where it is longer than its place, and away with it."""
+        shown = self.query_one("#help", VerticalScroll)
+        if shown.display and shown.scroll_offset.y < shown.max_scroll_y:
+            shown.scroll_page_down(animate=False)
+        else:
+            shown.display = not shown.display
+            shown.scroll_home(animate=False)

@@ -60,7 +60,8 @@ class TreeView(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh()
 
     def _go_to_line(self, line: int) -> None:
-        self.scroll_to(y=max(0, line), animate=False, immediate=True)
+        # By force: there may be more rows than before, and no scrollbar yet.
+        self.scroll_to(y=max(0, line), animate=False, immediate=True, force=True)
         self.refresh()
 
     def on_resize(self) -> None:

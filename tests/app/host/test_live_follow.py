@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sessiontree import SessionManager
 
 
@@ -88,3 +90,22 @@ async def test_a_new_session_is_followed_when_its_file_is_there(show: Any) -> No
         path = Path(on.session.session_file)
         append(path, line("foreign", on.session.leaf_id))
         await on.until(lambda: on.session.leaf_id == "foreign")
+
+
+@pytest.mark.parametrize(
+    ("moved_by", "said", "leaf"), [("message", "gone there", "a3"), ("label", "already here", "l1")]
+)
+async def test_the_leaf_is_where_the_others_have_left_it(
+    moved_by: str, said: str, leaf: str, talk: Path, show: Any
+) -> None:
+    """U-70 as settled: what was the leaf when the tree was opened is another place after a message, not a label."""
+    async with await SessionManager.open(talk) as other, show(talk) as on:
+        await on.open("/tree", "TreeSelector")
+        if moved_by == "message":
+            await other.append_message(user("from elsewhere"), entry_id="o1")
+        else:
+            await other.append_label_change("u1", "mark", entry_id="l1")
+        await on.until(lambda: on.session.leaf_id == other.leaf_id)
+        await on.press("enter")
+        await on.until(lambda: on.status.startswith(said))
+        assert on.session.leaf_id == leaf

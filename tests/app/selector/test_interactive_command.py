@@ -105,7 +105,7 @@ def test_an_id_that_a_terminal_would_obey_is_printed_clean(write: Callable[..., 
     assert interact(path).out == "a[31mb\n"
 
 
-@pytest.mark.parametrize("options", [["--leaf", "gone"], ["--filter", "none"]])
+@pytest.mark.parametrize("options", [["--leaf", "gone"], ["--filter", "none"], ["--json"]])
 def test_a_wrong_option_is_refused_before_anything_is_drawn(
     options: list[str], talk: Path, interact: Interact
 ) -> None:

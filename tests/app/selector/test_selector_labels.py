@@ -113,7 +113,7 @@ async def test_where_nothing_may_be_written_there_is_no_editor(talk: Path, open_
 async def test_a_label_that_cannot_be_recorded_is_refused_with_its_reason(
     version: int, write: Write, open_selector: Any
 ) -> None:
-    """U-64: opened to read only, or of a newer version; the view shows what is recorded."""
+    """U-64: opened to read only, or of a newer version; what was typed stays, the view shows what is recorded."""
     path = write({"id": "u1", "message": {"role": "user", "content": "text"}}, version=version)
     before = path.read_bytes()
     async with open_selector(path, read_only=version == 3) as on:
@@ -123,7 +123,9 @@ async def test_a_label_that_cannot_be_recorded_is_refused_with_its_reason(
         assert (notice.severity, notice.message.isprintable()) == ("error", True)
         assert ("read" if version == 3 else "version 4") in notice.message
         assert on.rows[0] == "› • user: text"
-        await on.press("escape")
+        field = on.selector.query_one("#label")
+        assert (field.display, field.value) == (True, "x")
+        await on.press("escape", "escape")
         assert on.host.chosen == [None]
     assert path.read_bytes() == before
 

@@ -145,3 +145,53 @@ async def test_a_line_is_as_wide_by_its_own_count_as_by_the_terminal_s(
     """U-26, case 72."""
     async with open_selector(write(said("u1", "user", "🇩 half a flag"))) as on:
         assert cell_width(on.lines[1]) == 80
+
+
+async def test_a_search_among_few_rows_brings_what_it_selects_into_view(
+    write: Callable[..., Path], open_selector: Any
+) -> None:
+    """U-5C, U-65: with a subtree folded, all rows were on the screen; now there are more."""
+    turns = [said(f"n{number:02}", "user", f"turn {number:02}") for number in range(50)]
+    records = [
+        said("u1", "user", "top"),
+        said("u2", "user", "aside"),
+        *turns,
+        said("u3", "user", "end", parentId="u1"),
+    ]
+    async with open_selector(write(*records), 60, 12) as on:
+        await on.press("end", "ctrl+left", "ctrl+left")
+        assert [line for line in on.rows if line] == ["  • user: top", "  ├─ • user: end", "› └─ ▸ user: aside"]
+        await on.type("4")
+        assert on.selected == "n49"
+        assert any(line.startswith("›") and "turn 49" in line for line in on.rows)
+
+
+@pytest.mark.parametrize(("width", "height"), [(20, 8), (40, 12)])
+async def test_all_the_help_can_be_read_on_a_small_terminal(
+    width: int, height: int, tour: Path, open_selector: Any
+) -> None:
+    """Issue 4, widths from 20 columns up: F1 turns its pages, and takes it away after the last one."""
+    read = []
+    async with open_selector(tour, width, height) as on:
+        await on.press("f1")
+        shown = on.selector.query_one("#help")
+        while shown.display:
+            read += on.lines[shown.region.y : shown.region.bottom]
+            await on.press("f1")
+        assert not shown.display
+    words = " ".join(read)
+    assert all(word in words for word in ("move", "Home", "fold", "Alt+Enter", "label", "search", "straight"))
+
+
+async def test_a_label_has_the_room_of_the_help(tour: Path, open_selector: Any) -> None:
+    """U-63, U-66: on a small terminal the row and the footer stay."""
+    async with open_selector(tour, 20, 8) as on:
+        await on.press("f1", "L")
+        assert on.foot.startswith("(7/12)")
+        assert sum(line.startswith("›") for line in on.rows) == 1
+
+
+async def test_a_long_name_is_cut_in_the_title(write: Callable[..., Path], open_selector: Any) -> None:
+    name = {"id": "i1", "type": "session_info", "name": "name of-many-words-without-a-blank"}
+    async with open_selector(write(name), 20, 8) as on:
+        assert on.lines[0].strip().startswith("name of-many-wo")

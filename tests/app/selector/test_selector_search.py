@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from sessiontree.app.tree_filter import FilterMode
 
@@ -163,3 +164,15 @@ async def test_f1_helps_with_a_query_too(talk: Path, open_selector: Any) -> None
         await on.type("the")
         await on.press("f1")
         assert ("Shift+L" in on.text, on.model.query) == (True, "the")
+
+
+async def test_what_is_pasted_is_searched(talk: Path, open_selector: Any) -> None:
+    """U-62: as if it was typed; in the label it is the label."""
+    async with open_selector(talk) as on:
+        on.host.post_message(events.Paste("then\rcommit"))
+        await on.press()
+        assert (on.model.query, on.selected) == ("then commit", "u2")
+        await on.press("escape", "L")
+        on.host.post_message(events.Paste("mark"))
+        await on.press("enter")
+        assert (on.model.query, on.model.labels["u2"]) == ("", "mark")
