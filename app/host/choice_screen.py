@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 
 
 class ChoiceScreen(ModalScreen[int | None]):
-    """Ends with the position of the chosen answer, or None after Escape."""
+    """Ends with the position of the chosen answer, or None after Escape or Ctrl+C."""
 
     DEFAULT_CSS = """
     ChoiceScreen { align: center middle; }
@@ -21,7 +21,7 @@ class ChoiceScreen(ModalScreen[int | None]):
     ChoiceScreen OptionList { height: auto; max-height: 60vh; scrollbar-size-vertical: 1; }
     ChoiceScreen.-short > Vertical { border: none; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
 
     def __init__(self, question: str, answers: Sequence[str]) -> None:
         super().__init__()
@@ -40,13 +40,13 @@ class ChoiceScreen(ModalScreen[int | None]):
 
 
 class LineScreen(ModalScreen[str | None]):
-    """Ends with the line that was typed, or None after Escape."""
+    """Ends with the line that was typed, or None after Escape or Ctrl+C."""
 
     DEFAULT_CSS = """
     LineScreen { align: center middle; }
     LineScreen > Vertical { width: 70; max-width: 100%; height: auto; border: round $primary; padding: 0 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
 
     def __init__(self, question: str) -> None:
         super().__init__()

@@ -172,7 +172,8 @@ class Conversation(VerticalScroll, can_focus=False):
                 yield Static(said, classes="quiet")
         elif role == "toolResult":
             call = self._calls.get(text_field(message, "toolCallId"))
-            title = tool_call_text(call, home=expanduser("~")) if call is not None else "[tool]"
+            name = text_field(message, "toolName") or "tool"
+            title = tool_call_text(call, home=expanduser("~")) if call is not None else f"[{name}]"
             text = _shown("".join(texts_of(content)), _LONGEST_RESULT)
             mark = "✗ " if message.get("isError") else ""
             yield Collapsible(

@@ -191,7 +191,7 @@ class HostApp(UiApp[None]):
             self._send(event.text)
         elif not command.known:
             self.editor.prefill(event.text)
-            self.say(f"there is no /{command.name}: / lists the commands")
+            self.say(command.refusal)
         else:
             self._carry_out(command)
 
@@ -237,9 +237,10 @@ class HostApp(UiApp[None]):
             self._work = None
 
     def on_key(self, event: events.Key) -> None:
-        """Type into the editor, also from what is folded."""
-        if self.focused is not self.editor and event.is_printable and event.character is not None:
-            self.editor.type(event.character)
+        """Type into the editor, also from what is folded; what stands before it keeps its keys."""
+        typed = event.character if event.is_printable and len(self.screen_stack) == 1 else None
+        if typed is not None and self.focused is not self.editor:
+            self.editor.type(typed)
 
     def action_escape(self) -> None:
         """Escape: stop what runs; twice in an empty editor it opens the tree or the messages (U-03..U-05)."""

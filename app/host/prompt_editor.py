@@ -60,10 +60,6 @@ class PromptEditor(TextArea):
         else:
             await super()._on_key(event)
 
-    async def _on_paste(self, event: events.Paste) -> None:
-        await super()._on_paste(events.Paste(clean_text(event.text)))
-        event.prevent_default()
-
     def type(self, text: str) -> None:
         """Take the keys, and put a text where the cursor is."""
         self.focus()

@@ -26,6 +26,15 @@ class SlashCommand(NamedTuple):
     argument: str
     known: bool
 
+    @property
+    def refusal(self) -> str:
+        """What is said of one that is not known."""
+        return (
+            f"/{self.name} takes no text"
+            if self.name in COMMANDS
+            else f"there is no /{self.name}: / lists the commands"
+        )
+
 
 def parse(text: str) -> SlashCommand | None:
     """Return the command that a text is, None for a message. A path (`/etc/hosts`) is one."""

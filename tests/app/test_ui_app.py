@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
+import click
 import pytest
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.widgets import Static
 
@@ -81,3 +85,49 @@ def test_the_theme_is_that_of_the_terminal_unless_it_is_set(
     """Issue 4: light and dark terminals."""
     monkeypatch.setenv("COLORFGBG", colours)
     assert UiApp[None](theme).current_theme.dark is dark
+
+
+class Keeping(UiApp[None]):
+    """Keeps the text of what it gets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.got: list[str | None] = []
+
+    def on_key(self, event: events.Key) -> None:
+        self.got.append(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        self.got.append(event.text)
+
+
+async def test_a_letter_with_alt_is_no_text() -> None:
+    """U-62: wherever the key goes that has no meaning there."""
+    app = Keeping()
+    async with app.run_test() as pilot:
+        for key, character in (("alt+a", "a"), ("alt+upper_a", "A"), ("a", "a"), ("upper_a", "A")):
+            app.post_message(events.Key(key, character))
+        await pilot.pause()
+    assert app.got == [None, None, "a", "A"]
+
+
+async def test_what_is_pasted_is_clean_and_keeps_its_lines() -> None:
+    """Case 73; terminals send a carriage return for each line end."""
+    app = Keeping()
+    async with app.run_test() as pilot:
+        for text in ("one\rtwo\r\nthree\nfour", "a\x1b[31m\u202eb\x07"):
+            app.post_message(events.Paste(text))
+        await pilot.pause()
+    assert app.got == ["one\ntwo\nthree\nfour", "a[31mb"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_that_ends_programs_ends_an_app_in_order(number: signal.Signals) -> None:
+    """Its status is that of the signal, and afterwards the signal means what it meant before."""
+    before = signal.getsignal(number)
+    app = Failing("")
+    app.call_later(os.kill, os.getpid(), number)
+    with pytest.raises(click.exceptions.Exit) as raised:
+        await app.run_async(headless=True)
+    assert raised.value.exit_code == 128 + number
+    assert signal.getsignal(number) == before

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -122,3 +123,25 @@ def test_in_a_terminal_whoever_leaves_the_picker_is_done(tmp_path: Path, on_term
     terminal.wait_for("0 of 0 sessions")
     terminal.press(b"\x1b")
     assert (terminal.end(), terminal.is_restored) == (0, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_terminal_as_it_was(
+    number: signal.Signals, talk: Path, on_terminal: Callable[..., Any]
+) -> None:
+    terminal = on_terminal("ui", talk)
+    terminal.wait_for("F1 help")
+    terminal.press(b"")
+    terminal.process.send_signal(number)
+    assert (terminal.end(), terminal.is_restored) == (128 + number, True)
+
+
+def test_without_its_terminal_it_ends(talk: Path, on_terminal: Callable[..., Any]) -> None:
+    """The window was closed."""
+    terminal = on_terminal("ui", talk)
+    terminal.wait_for("F1 help")
+    os.close(terminal.controller)
+    terminal.process.send_signal(signal.SIGHUP)
+    status = terminal.process.wait(20)
+    terminal.controller = os.dup(terminal.terminal)  # which the fixture closes
+    assert status == 128 + signal.SIGHUP

@@ -42,6 +42,7 @@ async def test_a_second_label_is_of_the_same_entry(text: str, labels: dict[str, 
         ("/label x", "nothing to label here"),
         ("/name", "/name TEXT names the session"),
         ("/nonsense now", "there is no /nonsense: / lists the commands"),
+        ("/tree here", "/tree takes no text"),
     ],
 )
 async def test_what_cannot_be_done_is_told(text: str, said: str, show: Any) -> None:
@@ -49,7 +50,7 @@ async def test_what_cannot_be_done_is_told(text: str, said: str, show: Any) -> N
     async with show() as on:
         await on.run(text)
         assert on.status.startswith(said)
-        assert on.editor.text == (text if "nonsense" in text else "")
+        assert on.editor.text == (text if text in ("/nonsense now", "/tree here") else "")
         assert on.session.entry_count == 0
 
 

@@ -46,7 +46,7 @@ SUMMARY = {"summary": "## What was\n**done**"}
         ([message("a1", "assistant", [], stopReason="error", errorMessage="no [credit]")], "no [credit]", "(aborted)"),
         ([call(command="make [all]"), result(text("built"))], "[bash: make [all]]", "built"),
         ([call(command="false"), result("bad", isError=True)], "✗ [bash: false]", "bad"),
-        ([result("lost")], "[tool]", "lost"),
+        ([result("lost")], "[bash]", "lost"),
         ([message("b1", "bashExecution", None, command="ls")], "[bash]: ls", "bashExecution"),
         ([{"id": "k", "type": "branch_summary", "fromId": "x", **SUMMARY}], "── branch summary ──", "What was"),
         (

@@ -163,3 +163,31 @@ async def test_an_error_covers_no_editor(talk: Path, tmp_path: Path, show: Any) 
         assert on.lines[0].startswith("▌ /none/x")
         await on.run(f"/export {tmp_path / 'x'}")
         assert on.told == []
+
+
+async def test_what_stands_before_the_editor_keeps_its_keys(talk: Path, show: Any) -> None:
+    """U-71, U-73: nothing is typed into the editor from the choice, the prompt and the help."""
+    async with show(talk, summary=True) as on:
+        await on.open("/tree", "TreeSelector")
+        await on.press("home", "enter")
+        await on.sees("ChoiceScreen")
+        await on.press("x", "end", "enter")
+        await on.sees("LineScreen")
+        await on.press("y", "escape", "escape", "escape", "f1")
+        await on.sees("HelpScreen")
+        await on.press("z", "escape")
+        assert (on.on, on.editor.text) == ("Screen", "")
+
+
+async def test_ctrl_c_leaves_prompt_and_choice_as_escape_does(talk: Path, show: Any) -> None:
+    """U-72, U-73."""
+    async with show(talk, summary=True) as on:
+        await on.open("/tree", "TreeSelector")
+        await on.press("home", "enter")
+        await on.sees("ChoiceScreen")
+        await on.press("end", "enter")
+        await on.sees("LineScreen")
+        for screen in ("ChoiceScreen", "TreeSelector", "Screen"):
+            await on.press("ctrl+c")
+            await on.sees(screen)
+        assert on.session.leaf_id == "a3"

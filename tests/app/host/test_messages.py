@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from sessiontree import SessionManager
 from sessiontree.app.host.prompt_editor import PromptEditor
@@ -173,3 +174,11 @@ async def test_the_status_of_a_failed_send_says_no_more_that_it_runs(talk: Path,
     async with show(talk, answers=answers) as on:
         await on.run("go on")
         assert "Esc stops it" not in on.status
+
+
+async def test_a_text_of_many_lines_is_pasted_as_it_is(talk: Path, show: Any) -> None:
+    """As terminals send it."""
+    async with show(talk) as on:
+        on.app.post_message(events.Paste("def f():\r    return 1\r"))
+        await on.press()
+        assert on.editor.text == "def f():\n    return 1\n"

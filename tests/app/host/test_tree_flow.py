@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 Last = Callable[[Path], dict[str, Any]]
 
@@ -262,3 +263,13 @@ async def test_ctrl_c_leaves_the_choice_only(talk: Path, show: Any) -> None:
         await on.sees("ChoiceScreen")
         await on.press("ctrl+c")
         assert on.app.is_running
+
+
+async def test_a_filter_key_in_the_tree_writes_nothing_into_the_editor(talk: Path, show: Any) -> None:
+    """U-62, U-77: as terminals send it, with its letter; what is chosen is prefilled."""
+    async with show(talk) as on:
+        await on.open("/tree", "TreeSelector")
+        on.app.post_message(events.Key("alt+u", "u"))
+        await on.press("enter")
+        await on.idle()
+        assert on.editor.text == "look again"
