@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def cache_directory() -> Path:
-    """Return `$XDG_CACHE_HOME/sessiontree`, or the same in `~/.cache`."""
+    """Return `$XDG_CACHE_HOME/sessiontree`, or the same in `~/.cache`; where nothing can be, without a home."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
-        base = os.path.join(Path.home(), ".cache")
-    return Path(base) / "sessiontree"
+        base = os.path.expanduser("~/.cache")
+    return Path(base if os.path.isabs(base) else os.devnull) / "sessiontree"

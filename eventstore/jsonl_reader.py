@@ -110,18 +110,26 @@ class JsonlReader:
         count = self.index.version
         with self.file.descriptor() as fd:
             found = os.fstat(fd)
-            places = [(self.place.offset, self.place.length), *map(self.index.span, sampled(count))]
-            return Coverage(
-                device=found.st_dev,
-                inode=found.st_ino,
-                size=found.st_size,
-                mtime_ns=found.st_mtime_ns,
-                ctime_ns=found.st_ctime_ns,
-                looked_at_ns=time.time_ns(),
-                end=self._end,
-                entry_count=count,
-                witnesses=[line_place(fd, *place) for place in places],
-            )
+            looked_at_ns = time.time_ns()
+            # A title slot and damaged lines stand before the header.
+            places = [(0, self.place.offset + self.place.length)]
+            places += [(offset, length + 1) for offset, length in map(self.index.span, sampled(count))]
+            witnesses = [line_place(fd, *place) for place in places]
+            if any(os.pread(fd, 1, offset + length - 1) != b"\n" for offset, length in places) or (
+                self.seen.compare(fd, self.file.path) == "rewritten"
+            ):
+                raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
+        return Coverage(
+            device=found.st_dev,
+            inode=found.st_ino,
+            size=found.st_size,
+            mtime_ns=found.st_mtime_ns,
+            ctime_ns=found.st_ctime_ns,
+            looked_at_ns=looked_at_ns,
+            end=self._end,
+            entry_count=count,
+            witnesses=witnesses,
+        )
 
     def covers(self, file: IndexFile) -> bool:
         """Tell whether an index is one of this file as it stands now. Raises `OSError`, `SessionRewrittenError`."""

@@ -37,7 +37,7 @@ class LineIndex:
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is large, of the entries up to one. Raises `OSError`."""
         for name, column in ("offsets", self._offsets), ("lengths", self._lengths):
-            await writer.add_column(name, "Q", (column[seq] for seq in range(last_seq + 1)), last_seq + 1)
+            await writer.add_column(name, "Q", (column[seq] for seq in range(last_seq + 1)))
 
     def restore(self, file: IndexFile, state: LineIndexState) -> None:
         """Begin with what an index holds. Raises `IndexDamagedError`."""

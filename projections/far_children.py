@@ -24,9 +24,9 @@ class FarChildren:
 
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is known of the entries up to one."""
-        pairs = [pair for pair in self._pairs() if pair[1] <= last_seq]
-        await writer.add_column("far.parents", "I", (parent for parent, _ in pairs), len(pairs))
-        await writer.add_column("far.children", "I", (child for _, child in pairs), len(pairs))
+        # Twice the same: what is added meanwhile are later entries.
+        await writer.add_column("far.parents", "I", (parent for parent, child in self._pairs() if child <= last_seq))
+        await writer.add_column("far.children", "I", (child for _, child in self._pairs() if child <= last_seq))
 
     def add(self, parent: int, child: int) -> None:
         """Add a child behind those that are known."""
@@ -53,5 +53,6 @@ class FarChildren:
         added = ((parent, child) for parent in sorted(self._by_parent) for child in self._by_parent[parent])
         if self._stored is None:
             return added
-        parents, children = (column.slice(0, len(column)) for column in self._stored)
-        return merge(zip(parents, children, strict=True), added)
+        parents, children = self._stored
+        known = ((parents[at], children[at]) for at in range(len(parents)))
+        return merge(known, added)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.packed import pack, unpack
 from ..eventstore.index.stored_texts import StoredTexts
 
 
@@ -75,28 +77,27 @@ class PathRecords:
         self._known = len(self._stored)
 
     async def store(self, writer: IndexWriter) -> None:
-        """Write all records there are now."""
-        numbers: dict[int, int] = {}
-        rules: list[bytes] = []
-        # Each record adds to the rules of an earlier one at most once, so that what is before has its number.
-        kept = list(self)
-        for record in kept:
-            added = record.rules
-            if added is not None and id(added) not in numbers:
-                rules.append(_encode(_StoredRules(_number(numbers, added.before), added.names)))
-                numbers[id(added)] = len(rules)
-        plain = (msgspec.structs.replace(record, rules=None) for record in kept)
-        stored = (
-            _StoredRecord(record, _number(numbers, whole.rules)) for record, whole in zip(plain, kept, strict=True)
-        )
-        await writer.add_texts("records", map(_encode, stored))
-        await writer.add_texts("rules", rules)
+        """Write the records there are now."""
+        # Each record adds to the rules of an earlier one, so that what is before has its number.
+        numbers = {id(rules): number for number, rules in self._decoded_rules.items()}
+        count = len(self._added)
+        added_rules: list[bytes] = []
+        known_rules = len(self._stored_rules) if self._stored_rules is not None else 0
+
+        def added() -> Iterator[bytes]:
+            for record in islice(self._added, count):
+                rules = record.rules
+                if id(rules) not in numbers:
+                    assert rules is not None
+                    added_rules.append(pack(_StoredRules(numbers[id(rules.before)], rules.names)))
+                    numbers[id(rules)] = known_rules + len(added_rules)
+                yield pack(_StoredRecord(msgspec.structs.replace(record, rules=None), numbers[id(rules)]))
+
+        await writer.add_texts("records", chain(self._stored or (), added()))
+        await writer.add_texts("rules", chain(self._stored_rules or (), added_rules))
 
     def __len__(self) -> int:
         return self._known + len(self._added)
-
-    def __iter__(self) -> Iterator[PathRecord]:
-        return (self[number] for number in range(len(self)))
 
     def __getitem__(self, number: int) -> PathRecord:
         if number >= self._known:
@@ -104,7 +105,7 @@ class PathRecords:
         record = self._decoded.get(number)
         if record is None:
             assert self._stored is not None
-            stored = _record_decoder.decode(self._stored[number])
+            stored: _StoredRecord = unpack(self._stored[number], _StoredRecord)
             record = msgspec.structs.replace(stored.record, rules=self._rules(stored.rules))
             self._decoded[number] = record
         return record
@@ -113,7 +114,7 @@ class PathRecords:
         waiting: list[tuple[int, list[str]]] = []
         while number not in self._decoded_rules:
             assert self._stored_rules is not None
-            stored = _rules_decoder.decode(self._stored_rules[number - 1])
+            stored: _StoredRules = unpack(self._stored_rules[number - 1], _StoredRules)
             waiting.append((number, stored.names))
             number = stored.before
         rules = self._decoded_rules[number]
@@ -126,12 +127,3 @@ class PathRecords:
         """Add a record; return its number."""
         self._added.append(record)
         return len(self) - 1
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_record_decoder = msgspec.msgpack.Decoder(_StoredRecord)
-_rules_decoder = msgspec.msgpack.Decoder(_StoredRules)
-
-
-def _number(numbers: Mapping[int, int], rules: InjectedRules | None) -> int:
-    return numbers[id(rules)] if rules is not None else 0

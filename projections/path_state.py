@@ -6,7 +6,6 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
-from typing import cast
 
 import msgspec
 from msgspec import Struct
@@ -19,11 +18,11 @@ from ..eventstore.entries import (
     ServiceTierChangeEntry,
     ThinkingLevelChangeEntry,
     TtsrInjectionEntry,
-    decode_entry,
 )
 from ..eventstore.envelope import Envelopes, StateEnvelope
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.packed import pack, unpack
 from ..eventstore.index.stored_column import Column, StoredColumn
 from ..eventstore.index.stored_texts import StoredTable
 from .path_records import InjectedRules, PathRecord, PathRecords
@@ -43,6 +42,7 @@ FoldedEntry = (
     | TtsrInjectionEntry
 )
 _FOLDED_CLASSES = frozenset(FoldedEntry.__args__)
+_FOLDED_TYPES = frozenset(str(member.__struct_config__.tag) for member in FoldedEntry.__args__)
 
 
 class PathStateState(Struct, frozen=True):
@@ -195,9 +195,9 @@ class PathState(Projection):
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is large, of the entries up to one, where it is settled."""
         record_at = self._record_at
-        await writer.add_column("record_at", "I", (record_at[seq] for seq in range(last_seq + 1)), last_seq + 1)
+        await writer.add_column("record_at", "I", (record_at[seq] for seq in range(last_seq + 1)))
         await self._records.store(writer)
-        added = ((seq, msgspec.json.encode(entry)) for seq, entry in list(self._folded.items()) if seq <= last_seq)
+        added = ((seq, pack(self._folded[seq])) for seq in list(self._folded) if seq <= last_seq)
         known = self._stored_folded.items() if self._stored_folded is not None else ()
         await writer.add_table("folded", chain(known, added))
 
@@ -220,8 +220,9 @@ class PathState(Projection):
 
     def _folded_entry(self, seq: int) -> FoldedEntry | None:
         entry = self._folded.get(seq)
-        if entry is None and self._stored_folded is not None and (stored := self._stored_folded.get(seq)) is not None:
-            entry = cast(FoldedEntry, decode_entry(stored))
+        if entry is None and self._stored_folded is not None and self._tree.kind(seq).type in _FOLDED_TYPES:
+            stored = self._stored_folded.get(seq)
+            entry = unpack(stored, FoldedEntry) if stored is not None else None
         return entry
 
     def kept(self, seq: int) -> list[int]:

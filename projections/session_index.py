@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ..eventstore.errors import SessionRewrittenError
+from ..eventstore.errors import IndexDamagedError, SessionRewrittenError
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
 from ..eventstore.index.places import place_beside, place_in_cache, prune_cache
@@ -23,6 +23,7 @@ class SessionIndex:
     def __init__(self, store: JsonlEventStore, projector: Projector) -> None:
         self._store = store
         self._projector = projector
+        self._file: IndexFile | None = None
         self.covered = 0
 
     def restore(self) -> None:
@@ -36,10 +37,15 @@ class SessionIndex:
                 if (file := IndexFile.open(place)) is not None and reader.covers(file):
                     found.append(file)
         if found:
-            file = max(found, key=lambda file: file.coverage.end)
+            self._file = file = max(found, key=lambda file: file.coverage.end)
             reader.restore(file)
             self._projector.restore(file)
             self.covered = file.coverage.end
+
+    @property
+    def damage(self) -> IndexDamagedError | None:
+        """What is wrong with the index that the session reads from, as far as somebody met it."""
+        return self._file.damage if self._file is not None else None
 
     @property
     def pays(self) -> bool:
@@ -63,6 +69,8 @@ class SessionIndex:
             coverage = reader.coverage()
             parents = projector.tree.parents
             small = {"reader": state, **projector.state()}
+            if not beside:
+                place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             writer = IndexWriter(place)
             try:
                 await reader.index.store(writer, coverage.entry_count)
@@ -75,5 +83,5 @@ class SessionIndex:
                 writer.close()
             if not beside:
                 await run_in_thread(prune_cache)
-        except (OSError, OverflowError, ValueError, SessionRewrittenError) as error:
+        except (OSError, RecursionError, ValueError, SessionRewrittenError) as error:
             log_event("warning", "index.not_written", session=str(self._store.path), error=str(error))

@@ -8,11 +8,10 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-import msgspec
-
 from ..eventstore.entries import Number
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.packed import pack, unpack
 from ..eventstore.index.stored_bytes import StoredBytes
 from ..eventstore.index.stored_texts import StoredTable
 from ..eventstore.timestamps import instant_ms
@@ -22,9 +21,6 @@ _NONE = b" " * _WIDTH
 _PIECE = 1 << 14
 
 Timestamp = str | Number | None
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Timestamp).decode
 
 
 class TimeColumn:
@@ -50,10 +46,10 @@ class TimeColumn:
 
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write the times of the entries up to one."""
-        added = memoryview(bytes(self._canonical[: (last_seq + 1 - self._known) * _WIDTH]))
-        pieces = (bytes(added[start : start + _PIECE]) for start in range(0, len(added), _PIECE))
+        times, size = self._canonical, (last_seq + 1 - self._known) * _WIDTH
+        pieces = (bytes(times[start : min(start + _PIECE, size)]) for start in range(0, size, _PIECE))
         await writer.add("times", chain(self._stored.pieces() if self._stored is not None else (), pieces))
-        odd = ((seq, _encode(time)) for seq, time in list(self._odd.items()) if seq <= last_seq)
+        odd = ((seq, pack(self._odd[seq])) for seq in list(self._odd) if seq <= last_seq)
         await writer.add_table(
             "times.odd", chain(self._stored_odd.items() if self._stored_odd is not None else (), odd)
         )
@@ -93,7 +89,7 @@ class TimeColumn:
         if text != _NONE or self._stored_odd is None:
             return text.decode("ascii")
         odd = self._stored_odd.get(seq)
-        return _decode(odd) if odd is not None else text.decode("ascii")
+        return unpack(odd, Timestamp) if odd is not None else text.decode("ascii")
 
     def instant(self, seq: int) -> float | None:
         """Return an entry's time in milliseconds since 1970, None where it cannot be read."""

@@ -135,8 +135,8 @@ class Tree(Projection):
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is large, of the entries up to one. The tree stays settled meanwhile, or it is not used."""
         parents, kinds = self.parents, self.kind_numbers
-        await writer.add_column("parents", "I", (parents[seq] for seq in range(last_seq + 1)), last_seq + 1)
-        await writer.add_column("kinds", "I", (kinds[seq] for seq in range(last_seq + 1)), last_seq + 1)
+        await writer.add_column("parents", "I", (parents[seq] for seq in range(last_seq + 1)))
+        await writer.add_column("kinds", "I", (kinds[seq] for seq in range(last_seq + 1)))
         await self._index.store(writer, last_seq)
         await self.times.store(writer, last_seq)
         await self._far_children.store(writer, last_seq)
@@ -159,7 +159,7 @@ class Tree(Projection):
 
     def _named_parents(self) -> array[int]:
         """The parents as the lines name them, for a new start: cuts undone, late parents looked up."""
-        parents = array("I", self.parents)
+        parents = self.parents[:]
         for seq, parent in self._cut.items():
             parents[seq] = parent
         for parent_id, children in self._waiting.items():

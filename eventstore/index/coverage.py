@@ -13,12 +13,14 @@ from ..file_identity import identity_of
 _TRUSTED_AFTER_NS = 2_000_000_000
 """A write within so long of a look may leave the time of the file as it is."""
 _SAMPLES = 16
+_WITNESSED = 64 << 10
+"""The most bytes that are looked at of a line, from its end."""
 
 Standing = Literal["same", "grown", "other"]
 
 
 class LinePlace(Struct, frozen=True):
-    """Where a line stands, with its newline, and the digest of its bytes."""
+    """Where a line ends, with its newline: the last bytes of it, and their digest."""
 
     offset: int
     length: int
@@ -45,10 +47,8 @@ class Coverage(Struct, frozen=True):
             return "other"
         if found.st_size == self.size and found.st_mtime_ns != self.mtime_ns:
             return "other"
-        trusted = (found.st_size, found.st_ctime_ns) == (
-            self.size,
-            self.ctime_ns,
-        ) and self.looked_at_ns - self.mtime_ns > _TRUSTED_AFTER_NS
+        unchanged = (found.st_size, found.st_ctime_ns) == (self.size, self.ctime_ns)
+        trusted = unchanged and self.looked_at_ns - self.ctime_ns > _TRUSTED_AFTER_NS
         if not trusted and any(line_place(fd, seen.offset, seen.length) != seen for seen in self.witnesses):
             return "other"
         return "same" if found.st_size == self.end else "grown"
@@ -56,6 +56,8 @@ class Coverage(Struct, frozen=True):
 
 def line_place(fd: int, offset: int, length: int) -> LinePlace:
     """Return a line as it stands in the open file now."""
+    passed = max(0, length - _WITNESSED)
+    offset, length = offset + passed, length - passed
     return LinePlace(offset, length, blake2b(os.pread(fd, length, offset), digest_size=16).digest())
 
 

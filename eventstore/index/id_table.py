@@ -73,6 +73,6 @@ async def add_id_table(writer: IndexWriter, ids: Iterable[bytes], count: int) ->
         in_order[at], seqs[at] = wanted, seq
         if turns.over:
             await turns.next()
-    await writer.add("id.starts", [starts])
-    await writer.add("id.hashes", [in_order])
-    await writer.add("id.seqs", [seqs])
+    await writer.add_column("id.starts", "I", starts)
+    await writer.add_column("id.hashes", "Q", in_order)
+    await writer.add_column("id.seqs", "I", seqs)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import struct
 import weakref
+from array import array
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -19,43 +21,51 @@ from msgspec import Struct
 
 from ..errors import IndexDamagedError
 from .coverage import Coverage
+from .packed import pack, unpack
 
 BLOCK = 1 << 14
 ALIGNMENT = 8
 """Parts begin at multiples of this, so that no item of theirs is in two blocks."""
 _FORMAT = 1
+_KEPT = 1024
+"""Blocks that are kept once they were read, 16 MiB."""
+_FEW = 4
 _MAGIC = b"sessiontree.idx\n"
 _FOOTER = struct.Struct("<QQI4x16s")
 
 
 class Directory(Struct, frozen=True):
-    """What an index holds. `parts`: offset and size of each by name. `state`: what is small, by name, as msgpack."""
+    """What an index holds. `parts`: offset and size of each by name. `state`: what is small, by name, packed."""
 
     format: int
     coverage: Coverage
     parts: dict[str, tuple[int, int]]
     checksums: bytes
-    state: dict[str, msgspec.Raw]
+    state: dict[str, bytes]
 
 
 def encode_end(
     coverage: Coverage, parts: dict[str, tuple[int, int]], checksums: list[int], state: dict[str, Any], offset: int
 ) -> bytes:
     """Return directory and footer, to be written behind the parts at `offset`."""
-    encoded = {name: msgspec.Raw(msgspec.msgpack.encode(value)) for name, value in state.items()}
-    sums = struct.pack(f"<{len(checksums)}I", *checksums)
-    data = msgspec.msgpack.encode(Directory(_FORMAT, coverage, parts, sums, encoded))
+    packed = {name: pack(value) for name, value in state.items()}
+    data = msgspec.msgpack.encode(Directory(_FORMAT, coverage, parts, array("I", checksums).tobytes(), packed))
     return data + _FOOTER.pack(offset, len(data), crc32(data), _MAGIC)
 
 
 class IndexFile:
-    """An open index file; it stays readable when it is replaced or removed."""
+    """An open index file; it stays readable when it is replaced or removed.
+
+    `damage`: what was met first that is not as it was written.
+    """
 
     def __init__(self, path: Path, fd: int, directory: Directory) -> None:
         self.path = path
         self._fd = fd
         self._directory = directory
         self._checksums = memoryview(directory.checksums).cast("I")
+        self._blocks: dict[int, bytes] = {}
+        self.damage: IndexDamagedError | None = None
         self._end = max((offset + size for offset, size in directory.parts.values()), default=0)
         self._closed = weakref.finalize(self, os.close, fd)
 
@@ -63,7 +73,8 @@ class IndexFile:
     def open(cls, path: Path) -> IndexFile | None:
         """Open an index; None where there is none that is whole and of this format. Raises `OSError`."""
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            # Opening a pipe would wait for its writer.
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
@@ -91,28 +102,41 @@ class IndexFile:
     def state(self, name: str, kind: Any) -> Any:
         """Return a piece of the state as a type. Raises `IndexDamagedError` where it is missing or another."""
         try:
-            return msgspec.msgpack.decode(self._directory.state[name], type=kind)
-        except (KeyError, msgspec.DecodeError) as error:
+            return unpack(self._directory.state[name], kind)
+        except (KeyError, ValueError) as error:
             raise self.damaged(f"has no state {name}") from error
 
     def block(self, number: int) -> bytes:
-        """Return one block of the parts. Raises `IndexDamagedError`."""
-        return self._blocks(number, number + 1)
+        """Return one block of the parts, the last one as far as they go. Raises `IndexDamagedError`."""
+        block = self._blocks.get(number)
+        if block is None:
+            if len(self._blocks) >= _KEPT:
+                self._blocks.clear()
+            block = self._blocks[number] = self._read_blocks(number, number + 1)
+        return block
 
     def read(self, offset: int, size: int) -> bytes:
         """Return bytes of the parts. Raises `IndexDamagedError`."""
-        first = offset // BLOCK
-        data = self._blocks(first, -(-(offset + size) // BLOCK)) if size else b""
-        return data[offset - first * BLOCK : offset - first * BLOCK + size]
+        if not size:
+            return b""
+        first, start = divmod(offset, BLOCK)
+        stop = -(-(offset + size) // BLOCK)
+        if stop - first == 1:
+            return self.block(first)[start : start + size]
+        few = stop - first <= _FEW
+        data = b"".join(map(self.block, range(first, stop))) if few else self._read_blocks(first, stop)
+        return data[start : start + size]
 
-    def _blocks(self, first: int, stop: int) -> bytes:
-        data = os.pread(self._fd, (stop - first) * BLOCK, first * BLOCK)
+    def _read_blocks(self, first: int, stop: int) -> bytes:
+        size = min(stop * BLOCK, self._end) - first * BLOCK
+        try:
+            data = os.pread(self._fd, size, first * BLOCK)
+        except OSError as error:
+            raise self.damaged(f"cannot be read: {error.strerror}") from error
         view = memoryview(data)
         for number in range(first, stop):
             start = (number - first) * BLOCK
-            # The last block ends where the parts do: what stands behind them is not theirs.
-            part = view[start : min(start + BLOCK, self._end - first * BLOCK)]
-            if number >= len(self._checksums) or crc32(part) != self._checksums[number]:
+            if crc32(view[start : start + BLOCK]) != self._checksums[number]:
                 raise self.damaged(f"block {number} is not as it was written")
         return data
 
@@ -120,11 +144,16 @@ class IndexFile:
         """Remove the index, and return the error to be raised."""
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
-        return IndexDamagedError(self.path, detail)
+        error = IndexDamagedError(self.path, detail)
+        self.damage = self.damage or error
+        return error
 
 
 def _read_directory(fd: int) -> Directory | None:
-    size = os.fstat(fd).st_size
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    size = found.st_size
     footer = os.pread(fd, _FOOTER.size, max(0, size - _FOOTER.size))
     if len(footer) < _FOOTER.size:
         return None
@@ -138,4 +167,6 @@ def _read_directory(fd: int) -> Directory | None:
         directory = msgspec.msgpack.decode(data, type=Directory)
     except msgspec.DecodeError:
         return None
-    return directory if directory.format == _FORMAT else None
+    blocks = -(-offset // BLOCK)
+    whole = directory.format == _FORMAT and len(directory.checksums) == blocks * array("I").itemsize
+    return directory if whole and all(start + size <= offset for start, size in directory.parts.values()) else None

@@ -8,8 +8,6 @@ from typing import overload
 
 from .index_file import BLOCK, IndexFile
 
-_KEPT_BLOCKS = 64
-
 
 class StoredColumn:
     """A part of an index file as numbers."""
@@ -21,24 +19,25 @@ class StoredColumn:
         self._item = array(typecode).itemsize
         self._first = self._offset // self._item
         self._per_block = BLOCK // self._item
-        self._blocks: dict[int, array[int]] = {}
         self._count = size // self._item
+        self._number = -1
+        """Which block was asked for last."""
+        self._block = memoryview(b"")
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, index: int) -> int:
         number, at = divmod(self._first + index, self._per_block)
-        block = self._blocks.get(number)
-        return (block if block is not None else self._load(number))[at]
+        if number != self._number:
+            self._take_block(number)
+        return self._block[at]
 
-    def _load(self, number: int) -> array[int]:
-        if len(self._blocks) >= _KEPT_BLOCKS:
-            self._blocks.clear()
+    def _take_block(self, number: int) -> None:
         data = self._file.block(number)
         # The last block of the file may end within an item that is no longer of this part.
-        block = self._blocks[number] = array(self.typecode, data[: len(data) // self._item * self._item])
-        return block
+        self._block = memoryview(data)[: len(data) // self._item * self._item].cast(self.typecode)  # type: ignore[call-overload]
+        self._number = number
 
     def slice(self, start: int, stop: int) -> array[int]:
         """Return the items from `start` on, before `stop`."""

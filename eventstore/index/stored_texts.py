@@ -9,6 +9,10 @@ from typing import overload
 from .index_file import IndexFile
 from .stored_column import StoredColumn
 
+_TOGETHER = 64
+"""Texts that are decoded at once: their neighbours are asked for as a rule."""
+_KEPT = 64
+
 
 def encode_text(text: str) -> bytes:
     """Return any string as bytes, one with lone surrogates too."""
@@ -36,12 +40,18 @@ class StoredTexts:
         return self._file.read(self._offset + start, self._ends[index] - start)
 
     def __iter__(self) -> Iterator[bytes]:
-        ends = self._ends.slice(0, len(self._ends))
-        data = self._file.read(self._offset, ends[-1]) if ends else b""
-        start = 0
-        for end in ends:
-            yield data[start:end]
-            start = end
+        for start in range(0, len(self), _TOGETHER):
+            yield from self.slice(start, min(start + _TOGETHER, len(self)))
+
+    def slice(self, start: int, stop: int) -> list[bytes]:
+        """Return the texts from `start` on, before `stop`."""
+        first = at = self._ends[start - 1] if start else 0
+        data = self._file.read(self._offset + first, self._ends[stop - 1] - first)
+        texts = []
+        for end in self._ends.slice(start, stop):
+            texts.append(data[at - first : end - first])
+            at = end
+        return texts
 
 
 class StoredTable:
@@ -71,6 +81,7 @@ class TextColumn(Sequence[str]):
         self._stored = stored
         self._known = len(stored)
         self._added: list[str] = []
+        self._decoded: dict[int, list[str]] = {}
 
     def __len__(self) -> int:
         return self._known + len(self._added)
@@ -84,11 +95,24 @@ class TextColumn(Sequence[str]):
             return [self[at] for at in range(*index.indices(len(self)))]
         if index < 0:
             index += len(self)
-        return decode_text(self._stored[index]) if index < self._known else self._added[index - self._known]
+        if index >= self._known:
+            return self._added[index - self._known]
+        number, at = divmod(index, _TOGETHER)
+        texts = self._decoded.get(number)
+        return (texts if texts is not None else self._decode(number))[at]
+
+    def _decode(self, number: int) -> list[str]:
+        if len(self._decoded) >= _KEPT:
+            self._decoded.clear()
+        start = number * _TOGETHER
+        texts = list(map(decode_text, self._stored.slice(start, min(start + _TOGETHER, len(self._stored)))))
+        self._decoded[number] = texts
+        return texts
 
     def __iter__(self) -> Iterator[str]:
         if self._known:
             self._added, self._known = [*map(decode_text, self._stored), *self._added], 0
+            self._decoded.clear()
         return iter(self._added)
 
     def extend(self, texts: Iterable[str]) -> None:
