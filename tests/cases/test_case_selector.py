@@ -114,7 +114,7 @@ async def test_wide_characters_stay_on_their_line(copy_case: CopyCase) -> None:
             for keys in (["home"], ["end", "up", "L"], ["f1"], ["escape", "f1"]):
                 await on.press(*keys)
                 assert {wcswidth(line) for line in on.lines} == {width}
-            while on.view.screen.query_one("#help").display:  # it has pages where it does not fit
+            while on.app.screen.query_one("#help").display:  # it has pages where it does not fit
                 await on.press("f1")
             assert not any(row.removesuffix("…").endswith("\u200d") for row in on.rows)
             if width >= 40:
