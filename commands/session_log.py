@@ -25,7 +25,7 @@ from ..eventstore.errors import (
 from ..eventstore.ids import new_entry_id
 from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.log import log_event
-from ..eventstore.store import EventStore
+from ..eventstore.store import EntryBatch, EventStore
 from ..eventstore.timestamps import Clock, format_instant
 from ..projections.entry_reader import EntryReader
 from ..projections.projector import Projector
@@ -90,19 +90,47 @@ class SessionLog:
 
         What was scanned is indexed in the background, where that pays.
         """
-        if self._index is not None:
-            try:
+        try:
+            if self._index is not None:
                 self._index.restore()
-            except IndexDamagedError as error:
-                log_event("warning", "index.damaged", session=self.name, detail=error.detail)
-                damaged = self.store
-                assert damaged.path is not None
-                store = await self._reopen(damaged.path)
-                self._begin(store, Projector(store))
-                await damaged.close()
-        await self.projector.catch_up(signal)
+            await self.projector.catch_up(signal)
+            # Asked for by everybody who opens a session: now there is a way back.
+            _ = self.projector.tree.last_id
+        except IndexDamagedError as error:
+            log_event("warning", "index.damaged", session=self.name, detail=error.detail)
+            await self._load_anew(signal)
         if self._index is not None and self._index.pays:
             self._indexing = self._loop.create_task(self._index.write(beside=False))
+
+    async def _load_anew(self, signal: AbortSignal | None) -> None:
+        """Load the file as it is now, without an index."""
+        old = self.store
+        assert old.path is not None
+        store = await self._reopen(old.path)
+        try:
+            projector = Projector(store)
+            await projector.catch_up(signal)
+        except BaseException:
+            await store.close()
+            raise
+        self._begin(store, projector)
+        await old.close()
+
+    async def _load_below(self, signal: AbortSignal | None) -> None:
+        """The same below the writer, whose file is as it left it: only what is known of it is damaged."""
+        store = self.store
+        assert isinstance(store, JsonlEventStore)
+        await store.check()
+        fresh = await self._reopen(store.path)
+        assert isinstance(fresh, JsonlEventStore)
+        try:
+            projector = Projector(store)
+            await projector.catch_up(signal, source=fresh)
+            store.know_as(fresh)
+        except BaseException:
+            await fresh.close()
+            raise
+        self._begin(store, projector)
 
     def add_leaf(self, owner: HasLeaf) -> None:
         """Keep an owner's leaf valid."""
@@ -209,7 +237,7 @@ class SessionLog:
         async with self._turn:
             while True:
                 if self.store.version != self.projector.position:
-                    await self.projector.catch_up()
+                    await self._take_in()
                 try:
                     batch = await self.store.append(lines, expected_version=self.projector.position)
                 except ConcurrencyError:
@@ -220,17 +248,24 @@ class SessionLog:
                     if error.outcome != "unknown":
                         first_seq = self.store.version + 1 - error.recorded
                         self._note_own(first_seq, error.recorded)
-                        await self.projector.catch_up()
+                        await self._take_in()
                         self._tell_appended(first_seq, lines[: error.recorded])
                     raise
                 break
             count = len(batch.envelopes)
             self._note_own(batch.first_seq, count)
-            if batch.first_seq == self.projector.position + 1:
+            await self._take_in(batch)
+            self._tell_appended(batch.first_seq, lines)
+
+    async def _take_in(self, batch: EntryBatch | None = None) -> None:
+        """Fold what is recorded by now, a batch that was just recorded; a damaged index is in nobody's way."""
+        try:
+            if batch is not None and batch.first_seq == self.projector.position + 1:
                 self.projector.apply(batch)
             else:
                 await self.projector.catch_up()
-            self._tell_appended(batch.first_seq, lines)
+        except IndexDamagedError as error:
+            await self._reload(error)
 
     def _tell_appended(self, first_seq: int, lines: list[bytes]) -> None:
         if lines and self.observers:
@@ -253,12 +288,15 @@ class SessionLog:
     async def refresh(self, signal: AbortSignal | None = None) -> bool:
         """Take in what other programs did to the file; tell whether there was anything.
 
-        A reader reloads a file that was rewritten. A writer raises `SessionRewrittenError`.
+        A reader reloads a file that was rewritten. A writer raises `SessionRewrittenError`. Both load the file
+        anew when the index was found damaged.
         """
         self.check_usable()
         async with self._turn:
             before = self.projector.position, self.generation
             try:
+                if self._index is not None and self._index.damage is not None:
+                    raise self._index.damage
                 if await self.store.check():
                     await self.projector.catch_up(signal)
             except SessionRewrittenError as error:
@@ -286,21 +324,26 @@ class SessionLog:
                 await self._reload(error)
 
     async def _reload(self, error: SessionRewrittenError, signal: AbortSignal | None = None) -> None:
-        if self._is_writer:
+        of_index = isinstance(error, IndexDamagedError)
+        if of_index and (self._index is None or self._index.damage is None):
+            # Of an index that is used no more: to load again would not help who still looks at that.
             raise error
-        assert self.store.path is not None
-        store = await self._reopen(self.store.path)
-        projector = Projector(store)
-        await projector.catch_up(signal)
-        old = self.store
-        self._begin(store, projector)
-        self._own.clear()
+        if self._is_writer and not of_index:
+            raise error
+        if self._is_writer:
+            await self._load_below(signal)
+        else:
+            await self._load_anew(signal)
+            self._own.clear()
         self.generation += 1
-        last = projector.tree.last_id
+        tree = self.projector.tree
         for owner in self._leaves:
-            if owner.leaf_id is not None and not projector.tree.find(owner.leaf_id):
-                owner.leaf_id = last
-        await old.close()
+            if (
+                owner.leaf_id is not None
+                and self._queue.pending(owner.leaf_id) is None
+                and not tree.find(owner.leaf_id)
+            ):
+                owner.leaf_id = tree.last_id
         log_event("warning", "session.reloaded", session=self.name, generation=self.generation)
 
     async def entries(self, seqs: Iterable[int], signal: AbortSignal | None = None) -> list[SessionEntry]:
@@ -356,7 +399,7 @@ class SessionLog:
         await self._queue.end()
         try:
             if self._indexing is not None:
-                await self._indexing
+                await asyncio.wait((self._indexing,))
             if self._index is not None and self._index.pays:
                 await self._index.write(beside=bool(self._own))
         finally:

@@ -100,6 +100,17 @@ class JsonlEventStore:
         """The file itself, links resolved."""
         return self._real_path
 
+    def know_as(self, fresh: JsonlEventStore) -> None:
+        """Know of the file what a newer store of it knows, which is not used any more.
+
+        Raises `SessionRewrittenError` when that is another file.
+        """
+        known, reader = self._known, fresh._known
+        if reader.seen.identity != known.seen.identity:
+            raise SessionRewrittenError(self.path, "was replaced by another file")
+        self._reader = reader
+        known.file.close()
+
     def line_number(self, seq: int) -> int:
         return self._known.index.line_number(seq)
 

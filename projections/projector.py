@@ -44,9 +44,12 @@ class Projector:
             projection.apply_batch(self.position + 1, envelopes)
         self.position += len(envelopes)
 
-    async def catch_up(self, signal: AbortSignal | None = None) -> None:
-        """Fold everything that the store holds by now. Raises `AbortError`, and what reading raises."""
-        async for batch in self._store.read(self.position, signal=signal):
+    async def catch_up(self, signal: AbortSignal | None = None, *, source: EventStore | None = None) -> None:
+        """Fold everything that the store holds by now. Raises `AbortError`, and what reading raises.
+
+        `source`: another store of the same file, to read from.
+        """
+        async for batch in (source or self._store).read(self.position, signal=signal):
             self.apply(batch)
         turns = Turns(signal)
         for settling in (self.tree.settle_in_steps, self.states.settle_in_steps):
