@@ -14,9 +14,14 @@ class Settings:
     quick: bool
 
     @property
+    def repeat_long(self) -> int:
+        """Processes for each measurement of the cases that take longest."""
+        return 1 if self.quick else self.repeat
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The entries of the sessions that slopes are fitted to."""
-        return (10_000, 30_000, 100_000) if self.quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
+        return (5_000, 15_000, 50_000) if self.quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
     @property
     def chain(self) -> int:
@@ -36,4 +41,4 @@ class Settings:
     def appends(self, durability: str, callers: int) -> int:
         """How many appends one sample makes: about half a second of them."""
         full = {("always", 1): 2_000, ("always", 10): 10_000}.get((durability, callers), 50_000)
-        return full // 5 if self.quick else full
+        return full // 10 if self.quick else full

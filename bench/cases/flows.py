@@ -18,7 +18,7 @@ def run(settings: Settings) -> list[Row]:
     far = settings.entries // 20
     wide = str(session(chat_session, entries=settings.entries, tail=_FACTOR * 1000 - KEPT))
     near, farther, hooked, farther_hooked, abort, prepared, on_shorter, in_wider = in_turn(
-        settings.repeat,
+        settings.repeat_long,
         measurement("flows:navigate", path=path, left=_NEAR),
         measurement("flows:navigate", path=path, left=_FACTOR * far),
         measurement("flows:navigate", path=path, left=far, hooked=True),

@@ -14,8 +14,10 @@ _JOBS = {"replay": "replay of all entries", "get_tree": "get_tree", "path_ids": 
 def run(settings: Settings) -> list[Row]:
     sizes = settings.sizes
     paths = [main_session(entries, window=200) for entries in sizes]
-    opened = in_turn(settings.repeat, *(measurement("opening:open_until_it_answers", path=path) for path in paths))
-    worked = in_turn(settings.repeat, *(measurement("growth:linear_jobs", path=path) for path in paths))
+    opened = in_turn(
+        settings.repeat_long, *(measurement("opening:open_until_it_answers", path=path) for path in paths)
+    )
+    worked = in_turn(settings.repeat_long, *(measurement("growth:linear_jobs", path=path) for path in paths))
     growths = {
         "open": Growth(
             "ms", [Point(at, samples.of("seconds", 1e3)) for at, samples in zip(sizes, opened, strict=True)]

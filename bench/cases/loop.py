@@ -19,7 +19,7 @@ def run(settings: Settings) -> list[Row]:
         measurement(f"loop:{measure}", path=path, busy=busy) for measure in _JOBS.values() for busy in _LOOPS.values()
     ]
     rows = []
-    for name, samples in zip(names, in_turn(settings.repeat, *calls), strict=True):
+    for name, samples in zip(names, in_turn(settings.repeat_long, *calls), strict=True):
         worst, quiet = max(samples.of("stall", 1e3)), max(samples.of("quiet", 1e3))
         note = f"worst {worst:.1f}; before {quiet:.1f}"
         rows += [

@@ -20,7 +20,7 @@ def run(settings: Settings) -> list[Row]:
     rows = []
     for name, path in paths.items():
         newlines, opened, replayed, worked = in_turn(
-            1 if settings.quick else settings.repeat,
+            settings.repeat_long,
             measurement("reading:count_newlines", path=str(path)),
             measurement("loop:stall_of_opening", path=str(path), busy=False),
             measurement("loop:stall_of_replay", path=str(path), busy=False),
