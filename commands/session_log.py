@@ -5,34 +5,28 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from pathlib import Path
 from time import time
 from typing import Protocol, TypeVar
 
 from ..eventstore.abort import AbortSignal, stragglers
-from ..eventstore.entries import SessionEntry
 from ..eventstore.errors import (
     AppendError,
     ConcurrencyError,
     EntryConflictError,
     EntryNotFoundError,
-    IndexDamagedError,
     ReadOnlySessionError,
     SessionClosedError,
-    SessionRewrittenError,
 )
 from ..eventstore.ids import new_entry_id
-from ..eventstore.jsonl_store import JsonlEventStore
 from ..eventstore.log import log_event
-from ..eventstore.store import EntryBatch, EventStore
+from ..eventstore.store import EventStore
 from ..eventstore.timestamps import Clock, format_instant
-from ..projections.entry_reader import EntryReader
-from ..projections.projector import Projector
-from ..projections.session_index import SessionIndex
 from ..projections.tree import ROOT
 from .append_queue import AppendQueue, PendingAppend, PendingEntry
 from .drafts import Draft
+from .loaded_log import LoadedLog
 from .session_events import EntriesAppended, Observers, SessionClosed
 
 T = TypeVar("T")
@@ -46,10 +40,10 @@ class HasLeaf(Protocol):
     leaf_id: str | None
 
 
-class SessionLog:
+class SessionLog(LoadedLog):
     """The log that one manager and its cursors share.
 
-    Only recorded entries change the projections. `generation` counts how often another program rewrote the file.
+    Only recorded entries change the projections.
     """
 
     def __init__(
@@ -61,76 +55,18 @@ class SessionLog:
         clock: Clock | None = None,
         id_factory: IdFactory | None = None,
     ) -> None:
-        self._begin(store, Projector(store))
+        super().__init__(store, reopen)
         self.read_only = read_only
-        self.generation = 0
-        self._reopen = reopen
         self._clock = clock or time
         self._now = -1, ""
         self._id_factory = id_factory
         self._queue = AppendQueue(self.become_writer, self._record, self._lose)
-        self._turn = asyncio.Lock()
         self._leaves: weakref.WeakSet[HasLeaf] = weakref.WeakSet()
         self.observers = Observers()
         self._own: list[range] = []
-        self._is_writer = False
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._closing: asyncio.Task[None] | None = None
-        self._indexing: asyncio.Task[None] | None = None
-
-    def _begin(self, store: EventStore, projector: Projector) -> None:
-        self.store = store
-        self.projector = projector
-        self.reader = EntryReader(store, projector.tree)
-        self._index = SessionIndex(store, projector) if isinstance(store, JsonlEventStore) else None
-
-    async def load(self, signal: AbortSignal | None = None) -> None:
-        """Take in what is recorded, from an index as far as there is one.
-
-        What was scanned is indexed in the background, where that pays.
-        """
-        try:
-            if self._index is not None:
-                self._index.restore()
-            await self.projector.catch_up(signal)
-            # Asked for by everybody who opens a session: now there is a way back.
-            _ = self.projector.tree.last_id
-        except IndexDamagedError as error:
-            log_event("warning", "index.damaged", session=self.name, detail=error.detail)
-            await self._load_anew(signal)
-        if self._index is not None and self._index.pays:
-            self._indexing = self._loop.create_task(self._index.write(beside=False))
-
-    async def _load_anew(self, signal: AbortSignal | None) -> None:
-        """Load the file as it is now, without an index."""
-        old = self.store
-        assert old.path is not None
-        store = await self._reopen(old.path)
-        try:
-            projector = Projector(store)
-            await projector.catch_up(signal)
-        except BaseException:
-            await store.close()
-            raise
-        self._begin(store, projector)
-        await old.close()
-
-    async def _load_below(self, signal: AbortSignal | None) -> None:
-        """The same below the writer, whose file is as it left it: only what is known of it is damaged."""
-        store = self.store
-        assert isinstance(store, JsonlEventStore)
-        await store.check()
-        fresh = await self._reopen(store.path)
-        assert isinstance(fresh, JsonlEventStore)
-        try:
-            projector = Projector(store)
-            await projector.catch_up(signal, source=fresh)
-            store.know_as(fresh)
-        except BaseException:
-            await fresh.close()
-            raise
-        self._begin(store, projector)
 
     def add_leaf(self, owner: HasLeaf) -> None:
         """Keep an owner's leaf valid."""
@@ -149,11 +85,6 @@ class SessionLog:
             raise SessionClosedError(f"{self.name}: the session belongs to the process that opened it")
         if asyncio.get_running_loop() is not self._loop:
             raise SessionClosedError(f"{self.name}: the session belongs to another event loop")
-
-    @property
-    def name(self) -> str:
-        """What errors call the session."""
-        return str(self.store.path or "in-memory session")
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -257,16 +188,6 @@ class SessionLog:
             await self._take_in(batch)
             self._tell_appended(batch.first_seq, lines)
 
-    async def _take_in(self, batch: EntryBatch | None = None) -> None:
-        """Fold what is recorded by now, a batch that was just recorded; a damaged index is in nobody's way."""
-        try:
-            if batch is not None and batch.first_seq == self.projector.position + 1:
-                self.projector.apply(batch)
-            else:
-                await self.projector.catch_up()
-        except IndexDamagedError as error:
-            await self._reload(error)
-
     def _tell_appended(self, first_seq: int, lines: list[bytes]) -> None:
         if lines and self.observers:
             ids = self.projector.tree.ids[first_seq : first_seq + len(lines)]
@@ -285,72 +206,13 @@ class SessionLog:
             while owner.leaf_id in lost:
                 owner.leaf_id = lost[owner.leaf_id]
 
-    async def refresh(self, signal: AbortSignal | None = None) -> bool:
-        """Take in what other programs did to the file; tell whether there was anything.
-
-        A reader reloads a file that was rewritten. A writer raises `SessionRewrittenError`. Both load the file
-        anew when the index was found damaged.
-        """
-        self.check_usable()
-        async with self._turn:
-            before = self.projector.position, self.generation
-            try:
-                if self._index is not None and self._index.damage is not None:
-                    raise self._index.damage
-                if await self.store.check():
-                    await self.projector.catch_up(signal)
-            except SessionRewrittenError as error:
-                await self._reload(error, signal)
-            return before != (self.projector.position, self.generation)
-
-    async def reading(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Read, and again after a reload when another program has rewritten the file meanwhile."""
-        while True:
-            self.check_usable()
-            generation = self.generation
-            try:
-                return await read()
-            except SessionRewrittenError as error:
-                await self.reload(error, generation)
-            except SessionClosedError:
-                # The store was replaced while it was read.
-                if self.generation == generation:
-                    raise
-
-    async def reload(self, error: SessionRewrittenError, generation: int) -> None:
-        """Load a rewritten file anew, unless that was done since a generation. A writer raises the error."""
-        async with self._turn:
-            if self.generation == generation:
-                await self._reload(error)
-
-    async def _reload(self, error: SessionRewrittenError, signal: AbortSignal | None = None) -> None:
-        of_index = isinstance(error, IndexDamagedError)
-        if of_index and (self._index is None or self._index.damage is None):
-            # Of an index that is used no more: to load again would not help who still looks at that.
-            raise error
-        if self._is_writer and not of_index:
-            raise error
-        if self._is_writer:
-            await self._load_below(signal)
-        else:
-            await self._load_anew(signal)
+    def _after_reload(self) -> None:
+        if not self._is_writer:
             self._own.clear()
-        self.generation += 1
-        tree = self.projector.tree
+        tree, pending = self.projector.tree, self._queue.pending
         for owner in self._leaves:
-            if (
-                owner.leaf_id is not None
-                and self._queue.pending(owner.leaf_id) is None
-                and not tree.find(owner.leaf_id)
-            ):
+            if owner.leaf_id is not None and not tree.find(owner.leaf_id) and pending(owner.leaf_id) is None:
                 owner.leaf_id = tree.last_id
-        log_event("warning", "session.reloaded", session=self.name, generation=self.generation)
-
-    async def entries(self, seqs: Iterable[int], signal: AbortSignal | None = None) -> list[SessionEntry]:
-        """Return entries by number, in the order asked for."""
-        seqs = list(seqs)
-        found = await self.reader.read(seqs, signal=signal)
-        return [found[seq] for seq in seqs]
 
     def is_own(self, seq: int) -> bool:
         """Tell whether an entry was appended through this log."""

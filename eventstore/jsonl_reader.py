@@ -6,7 +6,7 @@ import asyncio
 import os
 import stat as stat_modes
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,7 @@ from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .index.coverage import Coverage, line_place, sampled
 from .index.index_file import IndexFile
 from .json_text import decode_json
+from .line_groups import line_groups
 from .line_index import LineIndex, LineIndexState
 from .migration_copy import MovedLines, copy_migrated
 from .migrations import Migration
@@ -32,8 +33,6 @@ from .turns import Turns
 
 CHUNK = 256 << 10
 _KNOWN_BATCH = 256
-_GAP = 64 << 10
-_MOST_AT_ONCE = 1 << 20
 
 
 class ReaderState(Struct, frozen=True):
@@ -296,61 +295,31 @@ class JsonlReader:
         """Return the lines of entries as of version 3. Raises `SessionRewrittenError`, `SessionFileError`."""
         found: dict[int, bytes] = {}
         file = self.file
-        for group in self._coalesced(seqs):
-            start, size = self._bounds(group)
+        for group in line_groups(self.index, seqs):
             try:
-                data = await file.read(start, size)
+                data = await file.read(group.start, group.size)
             except OSError as error:
                 raise SessionFileError(self.path, error) from error
             if file is not self.file:
                 # Our own migration moved the lines meanwhile.
                 return await self.read_lines(seqs)
-            self._cut(group, start, data, found)
-        return [found[seq] for seq in seqs]
+            found.update(group.lines(data, self.path))
+        return self._as_of_now(found, seqs)
 
     def read_lines_now(self, seqs: Sequence[int]) -> list[bytes] | None:
         """The same without waiting; None where the disk has to be waited for."""
         found: dict[int, bytes] = {}
-        for group in self._coalesced(seqs):
-            start, size = self._bounds(group)
+        for group in line_groups(self.index, seqs):
             try:
-                data = self.file.read_now(start, size)
+                data = self.file.read_now(group.start, group.size)
             except (OSError, SessionRewrittenError):
                 # The waiting form meets the same, and says so.
                 return None
             if data is None:
                 return None
-            self._cut(group, start, data, found)
-        return [found[seq] for seq in seqs]
+            found.update(group.lines(data, self.path))
+        return self._as_of_now(found, seqs)
 
-    def _coalesced(self, seqs: Iterable[int]) -> list[list[int]]:
-        """Group entries whose lines are read in one go: close together in the file, at most 1 MiB in all."""
-        groups: list[list[int]] = []
-        group_start = group_end = 0
-        for seq in sorted(set(seqs)):
-            offset, length = self.index.span(seq)
-            if groups and offset - group_end <= _GAP and offset + length - group_start <= _MOST_AT_ONCE:
-                groups[-1].append(seq)
-            else:
-                groups.append([seq])
-                group_start = offset
-            group_end = offset + length
-        return groups
-
-    def _bounds(self, group: list[int]) -> tuple[int, int]:
-        """Return (offset, size) of a group with the bytes before and behind it."""
-        start = self.index.span(group[0])[0] - 1
-        return start, sum(self.index.span(group[-1])) + 1 - start
-
-    def _cut(self, group: list[int], start: int, data: bytes, found: dict[int, bytes]) -> None:
-        for seq in group:
-            offset, length = self.index.span(seq)
-            offset -= start
-            # The newlines around a line witness that it still stands there; a last line may lack the second.
-            before, after = data[offset - 1 : offset], data[offset + length : offset + length + 1]
-            if before != b"\n" or after not in (b"\n", b""):
-                raise SessionRewrittenError(self.path, "was changed by another program")
-            line = data[offset : offset + length]
-            if len(line) != length:
-                raise SessionRewrittenError(self.path, "was cut by another program")
-            found[seq] = line if self.migration is None else self.migration.line(seq, line)
+    def _as_of_now(self, found: dict[int, bytes], seqs: Sequence[int]) -> list[bytes]:
+        migration = self.migration
+        return [found[seq] if migration is None else migration.line(seq, found[seq]) for seq in seqs]

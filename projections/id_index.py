@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ..eventstore.index.id_table import StoredIdTable, add_id_table
@@ -62,11 +62,18 @@ class IdIndex:
         ):
             # Where ids repeat at all, each batch is looked at closely from now on; this once, by all ids so far.
             self._repeats = True
-            wanted = set(ids)
-            earlier = {entry_id: seq for seq, entry_id in enumerate(self.ids) if entry_id in wanted}
+            wanted, stored = set(ids), self._stored
+            earlier = {entry_id: stored.get(entry_id) for entry_id in wanted} if stored is not None else {}
+            # A later number replaces an earlier one.
+            earlier |= {entry_id: seq for seq, entry_id in self._in_memory() if entry_id in wanted}
             again = self._numbered_again(ids, earlier)
         self.ids.extend(ids)
         return again
+
+    def _in_memory(self) -> Iterable[tuple[int, str]]:
+        """Numbers and ids of the entries that are in no index."""
+        first = self._stored.last_seq + 1 if self._stored is not None else 0
+        return enumerate(self.ids[first:] if first else self.ids, first)
 
     def _numbered_again(self, ids: Sequence[str], known: dict[str, int] | None = None) -> list[tuple[int, int]]:
         pairs = []

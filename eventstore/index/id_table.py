@@ -35,6 +35,11 @@ class StoredIdTable:
         self._seqs = StoredColumn(file, "id.seqs", "I")
         self._shift = _BITS - (len(self._starts) - 2).bit_length()
 
+    @property
+    def last_seq(self) -> int:
+        """The number of the last entry in the index."""
+        return len(self._seqs)
+
     def get(self, entry_id: str) -> int:
         """Return the last number that an id has, 0 where it has none."""
         encoded = encode_text(entry_id)

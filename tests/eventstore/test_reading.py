@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessiontree.eventstore import jsonl_reader, read_file
+from sessiontree.eventstore import jsonl_reader, line_groups, read_file
 from sessiontree.eventstore.envelope import Envelope
 from sessiontree.eventstore.errors import SessionRewrittenError
 from sessiontree.eventstore.header import make_header
@@ -83,8 +83,8 @@ def test_lines_come_back_in_any_order_however_they_are_read_together(
         await store.close()
 
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonl_reader, "_GAP", gap)
-        patch.setattr(jsonl_reader, "_MOST_AT_ONCE", most)
+        patch.setattr(line_groups, "_GAP", gap)
+        patch.setattr(line_groups, "_MOST_AT_ONCE", most)
         path = Path(directory, "session.jsonl")
         path.write_bytes(b'{"type":"session","version":3,"id":"s"}\n' + (body if terminated else body.rstrip(b"\n")))
         if terminated or not body.rstrip(b"\n").endswith((b"torn", b"x")):
