@@ -128,6 +128,8 @@ class IndexFile:
         return data[start : start + size]
 
     def _read_blocks(self, first: int, stop: int) -> bytes:
+        if stop > len(self._checksums):
+            raise self.damaged("ends early")
         size = min(stop * BLOCK, self._end) - first * BLOCK
         try:
             data = os.pread(self._fd, size, first * BLOCK)
