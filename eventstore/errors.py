@@ -115,7 +115,7 @@ class SessionRewrittenError(SessionTreeError):
 class IndexDamagedError(SessionRewrittenError):
     """Raised when the index of a session is not as it was written; it was removed. Attributes: `path`, `detail`.
 
-    What is read next scans the session anew; who writes opens it again.
+    Only what answers at once raises it; what can wait, `refresh()` too, loads the session anew and goes on.
     """
 
 
