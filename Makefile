@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.ready
 	@$(BIN)/python examples/demo.py
 
-test: lint types imports unit wheel
+test: lint types imports unit bench-check wheel
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
@@ -31,7 +31,9 @@ imports: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.ready
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses auto
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 wheel: $(VENV)/.ready
