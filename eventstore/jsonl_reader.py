@@ -110,11 +110,11 @@ class JsonlReader:
         with self.file.descriptor() as fd:
             found = os.fstat(fd)
             looked_at_ns = time.time_ns()
+            lines = [(self.place.offset, self.place.length)]
+            lines += [(offset, length + 1) for offset, length in map(self.index.span, sampled(count))]
             # A title slot and damaged lines stand before the header.
-            places = [(0, self.place.offset + self.place.length)]
-            places += [(offset, length + 1) for offset, length in map(self.index.span, sampled(count))]
-            witnesses = [line_place(fd, *place) for place in places]
-            if any(os.pread(fd, 1, offset + length - 1) != b"\n" for offset, length in places) or (
+            witnesses = [line_place(fd, *place) for place in [(0, self.place.offset), *lines]]
+            if any(os.pread(fd, 1, offset + length - 1) != b"\n" for offset, length in lines) or (
                 self.seen.compare(fd, self.file.path) == "rewritten"
             ):
                 raise SessionRewrittenError(self.path, "was rewritten or removed by another program")

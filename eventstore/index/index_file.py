@@ -27,6 +27,7 @@ BLOCK = 1 << 14
 ALIGNMENT = 8
 """Parts begin at multiples of this, so that no item of theirs is in two blocks."""
 _FORMAT = 1
+"""Rises with every change of what a part or a piece of the state holds."""
 _KEPT = 1024
 """Blocks that are kept once they were read, 16 MiB."""
 _FEW = 4
@@ -117,7 +118,7 @@ class IndexFile:
 
     def read(self, offset: int, size: int) -> bytes:
         """Return bytes of the parts. Raises `IndexDamagedError`."""
-        if not size:
+        if size <= 0:
             return b""
         first, start = divmod(offset, BLOCK)
         stop = -(-(offset + size) // BLOCK)
@@ -145,7 +146,9 @@ class IndexFile:
     def damaged(self, detail: str) -> IndexDamagedError:
         """Remove the index, and return the error to be raised."""
         with contextlib.suppress(OSError):
-            self.path.unlink(missing_ok=True)
+            # Another one may stand there by now.
+            if os.path.samestat(os.stat(self.path), os.fstat(self._fd)):
+                self.path.unlink()
         error = IndexDamagedError(self.path, detail)
         self.damage = self.damage or error
         return error

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sessiontree import SessionManager
+from sessiontree.eventstore.header import BOM
 from sessiontree.projections import session_index
 
 WriteFile = Callable[..., Path]
@@ -108,7 +109,7 @@ async def test_another_file_is_scanned(indexes: Any, write_file: WriteFile, chan
     """ADR 9: another inode, fewer bytes, or other bytes before the header of a file that grew."""
     path = write_file(chain(40))
     slot = b'{"type":"title","v":1,"title":"%s","updatedAt":"","pad":""}\n'
-    path.write_bytes(slot % b"old" + path.read_bytes())
+    path.write_bytes(BOM + slot % b"old" + path.read_bytes())
     await indexes.look(path)
     assert await indexes.is_used(path)
     data = path.read_bytes()

@@ -123,6 +123,17 @@ async def test_a_file_that_was_replaced_or_removed_is_read_on(write_index: Write
     assert file.read(0, 200) == b"x" * 200
 
 
+async def test_the_next_index_is_not_removed_for_the_one_before(write_index: WriteIndex) -> None:
+    """ADR 9: what is damaged is the file that was opened, not what stands in its place."""
+    path = await write_index(fill)
+    file = IndexFile.open(path)
+    assert file is not None
+    (await write_index(fill)).replace(path)
+    with pytest.raises(IndexDamagedError):
+        file.part("other")
+    assert IndexFile.open(path) is not None
+
+
 def test_what_was_not_published_is_not_there(tmp_path: Path) -> None:
     """ADR 9: whole, or not at all."""
     IndexWriter(tmp_path / "one.idx").close()
