@@ -20,7 +20,7 @@ from .header import CURRENT_VERSION, HEADER_LIMIT, HeaderPlace, find_header
 from .index.coverage import Coverage, line_place, sampled
 from .index.index_file import IndexFile
 from .json_text import decode_json
-from .line_groups import line_groups
+from .line_groups import line_groups, line_run
 from .line_index import LineIndex, LineIndexState
 from .migration_copy import MovedLines, copy_migrated
 from .migrations import Migration
@@ -308,17 +308,23 @@ class JsonlReader:
 
     def read_lines_now(self, seqs: Sequence[int]) -> list[bytes] | None:
         """The same without waiting; None where the disk has to be waited for."""
+        if self.migration is None and (run := line_run(self.index, seqs)) is not None:
+            data = self._read_now(run.start, run.size)
+            return run.lines(data, self.path) if data is not None else None
         found: dict[int, bytes] = {}
         for group in line_groups(self.index, seqs):
-            try:
-                data = self.file.read_now(group.start, group.size)
-            except (OSError, SessionRewrittenError):
-                # The waiting form meets the same, and says so.
-                return None
+            data = self._read_now(group.start, group.size)
             if data is None:
                 return None
             found.update(group.lines(data, self.path))
         return self._as_of_now(found, seqs)
+
+    def _read_now(self, start: int, size: int) -> bytes | None:
+        try:
+            return self.file.read_now(start, size)
+        except (OSError, SessionRewrittenError):
+            # The waiting form meets the same, and says so.
+            return None
 
     def _as_of_now(self, found: dict[int, bytes], seqs: Sequence[int]) -> list[bytes]:
         migration = self.migration

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from .errors import SessionRewrittenError
@@ -54,6 +54,42 @@ class LineGroup:
             if len(line) != length:
                 raise SessionRewrittenError(path, "was cut by another program")
             yield seq, line
+
+
+class LineRun:
+    """The lines of consecutive entries with nothing between them, at most 1 MiB in all."""
+
+    __slots__ = ("_lengths", "size", "start")
+
+    def __init__(self, start: int, size: int, lengths: Sequence[int]) -> None:
+        self.start = start
+        """From where on the file is to be read: a byte before the first line."""
+        self.size = size
+        """How many bytes are to be read: to the end of the last line, its newline included."""
+        self._lengths = lengths
+
+    def lines(self, data: bytes, path: Path) -> list[bytes]:
+        """Return the lines in what was read. Raises `SessionRewrittenError`."""
+        before, *lines = data.split(b"\n")
+        if not data.endswith(b"\n"):
+            lines.append(b"")  # the last line may lack its newline
+        if before or lines.pop() or [len(line) + 1 for line in lines] != list(self._lengths):
+            raise SessionRewrittenError(path, "was changed by another program")
+        return lines
+
+
+def line_run(index: LineIndex, seqs: Sequence[int]) -> LineRun | None:
+    """Return the run that entries make, None where they make none."""
+    if not seqs or seqs[-1] - seqs[0] != len(seqs) - 1:
+        return None
+    run = range(seqs[0], seqs[-1] + 1)
+    if seqs != run and list(seqs) != list(run):
+        return None
+    offsets, lengths = index.spans(run)
+    start, end = offsets[0], offsets[-1] + lengths[-1]
+    if sum(lengths) != end - start or end - start > _MOST_AT_ONCE:
+        return None
+    return LineRun(start - 1, end - start + 1, lengths)
 
 
 def line_groups(index: LineIndex, seqs: Iterable[int]) -> list[LineGroup]:

@@ -72,6 +72,10 @@ class LineIndex:
         """Return (offset, length without newline) of an entry's line."""
         return self._offsets[seq], self._lengths[seq] - 1
 
+    def spans(self, seqs: range) -> tuple[Sequence[int], Sequence[int]]:
+        """Return offsets and lengths, with newline, of the lines of consecutive entries."""
+        return self._offsets[seqs.start : seqs.stop], self._lengths[seqs.start : seqs.stop]
+
     def line_number(self, seq: int) -> int:
         """Return the 1-based number of an entry's line in the file."""
         run = bisect_right(self._run_seqs, seq) - 1

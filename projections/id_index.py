@@ -10,7 +10,7 @@ from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
 from ..eventstore.index.stored_texts import StoredTexts, TextColumn, encode_text
 
-_SEGMENT = 1 << 17
+_SEGMENT = 1 << 18
 
 
 class IdIndex:

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bench.figures import Figures, own_peak_mb
+from bench.measure.settled import settled
 from bench.stall import StallMeter, never_rest
 from sessiontree import SessionManager
 
@@ -19,6 +20,7 @@ async def search(path: str, query: str, busy: bool = False) -> Figures:
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(await SessionManager.open(path, read_only=True))
+        await settled()
         before_mb = own_peak_mb()
         if busy:
             neighbour = asyncio.create_task(never_rest())
