@@ -45,7 +45,7 @@ _FOLDED_CLASSES = frozenset(FoldedEntry.__args__)
 _FOLDED_TYPES = frozenset(str(member.__struct_config__.tag) for member in FoldedEntry.__args__)
 
 
-class PathStateState(Struct, frozen=True):
+class AnsweringModels(Struct, frozen=True):
     """The model of the assistant messages in file order, and where it changed."""
 
     answering: tuple[str | None, str | None]
@@ -180,13 +180,13 @@ class PathState(Projection):
             return self._record_with_model(above, self._models[bisect_right(self._model_seqs, seq) - 1])
         return above
 
-    def state(self) -> PathStateState:
+    def state(self) -> AnsweringModels:
         """Return what is small, as it is now."""
-        return PathStateState(self._answering, list(self._model_seqs), list(self._models))
+        return AnsweringModels(self._answering, list(self._model_seqs), list(self._models))
 
     def restore(self, file: IndexFile) -> None:
         """Begin with what an index holds."""
-        state: PathStateState = file.state("path_state", PathStateState)
+        state: AnsweringModels = file.state("path_state", AnsweringModels)
         self._answering, self._model_seqs, self._models = state.answering, state.model_seqs, state.models
         self._record_at = Column(StoredColumn(file, "record_at", "I"))
         self._records.restore(file)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from ..eventstore.envelope import Envelope, Envelopes
+from ..eventstore.index.index_file import IndexFile
 
 
 class Projection(ABC):
@@ -22,3 +23,7 @@ class Projection(ABC):
 
     @abstractmethod
     def _fold_batch(self, first_seq: int, envelopes: Envelopes) -> None: ...
+
+    @abstractmethod
+    def restore(self, file: IndexFile) -> None:
+        """Begin, empty until now, with what an index holds. Raises `IndexDamagedError`."""

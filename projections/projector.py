@@ -79,7 +79,7 @@ class Projector:
 
     def restore(self, file: IndexFile) -> None:
         """Begin, empty until now, with what an index holds. Raises `IndexDamagedError`."""
-        for projection in (self.tree, self.states, self.labels, self.usage, self.name):
+        for projection in self._projections:
             projection.restore(file)
         self.position = file.coverage.entry_count
 

@@ -56,10 +56,9 @@ class SessionIndex:
     async def write(self, *, beside: bool) -> None:
         """Write what is known now. A session that cannot be indexed, or whose index has no place, has none."""
         reader, projector = self._store.log_reader, self._projector
-        state = reader.state() if reader is not None else None
         if (
             reader is None
-            or state is None
+            or (state := reader.state()) is None
             or not projector.can_be_stored
             or projector.position != reader.index.version
         ):

@@ -86,9 +86,7 @@ class TimeColumn:
             return self._canonical[at : at + _WIDTH].decode("ascii")
         assert self._stored is not None
         text = self._stored.read(seq * _WIDTH, _WIDTH)
-        if text != _NONE or self._stored_odd is None:
-            return text.decode("ascii")
-        odd = self._stored_odd.get(seq)
+        odd = self._stored_odd.get(seq) if text == _NONE and self._stored_odd is not None else None
         return unpack(odd, Timestamp) if odd is not None else text.decode("ascii")
 
     def instant(self, seq: int) -> float | None:

@@ -5,20 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Protocol
 
 from ..turns import Turns
 from .index_file import IndexFile
 from .index_writer import IndexWriter
 from .stored_column import StoredColumn
-from .stored_texts import encode_text
+from .stored_texts import StoredTexts, encode_text
 
 _IN_A_BUCKET = 32
 _BITS = 64
-
-
-class _Texts(Protocol):
-    def __getitem__(self, index: int, /) -> bytes: ...
 
 
 def _hash(encoded_id: bytes) -> int:
@@ -26,9 +21,9 @@ def _hash(encoded_id: bytes) -> int:
 
 
 class StoredIdTable:
-    """The numbers of ids. `ids`: the ids by number, as bytes; a hash alone finds nothing."""
+    """The numbers of ids. `ids`: the ids by number; a hash alone finds nothing."""
 
-    def __init__(self, file: IndexFile, ids: _Texts) -> None:
+    def __init__(self, file: IndexFile, ids: StoredTexts) -> None:
         self._ids = ids
         self._starts = StoredColumn(file, "id.starts", "I")
         self._hashes = StoredColumn(file, "id.hashes", "Q")

@@ -35,7 +35,7 @@ _MAGIC = b"sessiontree.idx\n"
 _FOOTER = struct.Struct("<QQI4x16s")
 
 
-class Directory(Struct, frozen=True):
+class _Directory(Struct, frozen=True):
     """What an index holds. `parts`: offset and size of each by name. `state`: what is small, by name, packed."""
 
     format: int
@@ -50,7 +50,7 @@ def encode_end(
 ) -> bytes:
     """Return directory and footer, to be written behind the parts at `offset`."""
     packed = {name: pack(value) for name, value in state.items()}
-    data = msgspec.msgpack.encode(Directory(_FORMAT, coverage, parts, array("I", checksums).tobytes(), packed))
+    data = msgspec.msgpack.encode(_Directory(_FORMAT, coverage, parts, array("I", checksums).tobytes(), packed))
     return data + _FOOTER.pack(offset, len(data), crc32(data), _MAGIC)
 
 
@@ -60,7 +60,7 @@ class IndexFile:
     `damage`: what was met first that is not as it was written.
     """
 
-    def __init__(self, path: Path, fd: int, directory: Directory) -> None:
+    def __init__(self, path: Path, fd: int, directory: _Directory) -> None:
         self.path = path
         self._fd = fd
         self._directory = directory
@@ -154,7 +154,7 @@ class IndexFile:
         return error
 
 
-def _read_directory(fd: int) -> Directory | None:
+def _read_directory(fd: int) -> _Directory | None:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         return None
@@ -169,7 +169,7 @@ def _read_directory(fd: int) -> Directory | None:
     if crc32(data) != checksum:
         return None
     try:
-        directory = msgspec.msgpack.decode(data, type=Directory)
+        directory = msgspec.msgpack.decode(data, type=_Directory)
     except msgspec.DecodeError:
         return None
     blocks = -(-offset // BLOCK)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
 from .index_file import IndexFile
+from .stored_bytes import StoredBytes
 from .stored_column import StoredColumn
 
 _TOGETHER = 64
@@ -28,8 +29,7 @@ class StoredTexts:
     """Texts, as bytes, one after the other: the part `name`, and in `name.ends` where each ends."""
 
     def __init__(self, file: IndexFile, name: str) -> None:
-        self._file = file
-        self._offset, _ = file.part(name)
+        self._bytes = StoredBytes(file, name)
         self._ends = StoredColumn(file, f"{name}.ends", "Q")
 
     def __len__(self) -> int:
@@ -37,7 +37,7 @@ class StoredTexts:
 
     def __getitem__(self, index: int) -> bytes:
         start = self._ends[index - 1] if index else 0
-        return self._file.read(self._offset + start, self._ends[index] - start)
+        return self._bytes.read(start, self._ends[index] - start)
 
     def __iter__(self) -> Iterator[bytes]:
         for start in range(0, len(self), _TOGETHER):
@@ -46,7 +46,7 @@ class StoredTexts:
     def slice(self, start: int, stop: int) -> list[bytes]:
         """Return the texts from `start` on, before `stop`."""
         first = at = self._ends[start - 1] if start else 0
-        data = self._file.read(self._offset + first, self._ends[stop - 1] - first)
+        data = self._bytes.read(first, self._ends[stop - 1] - first)
         texts = []
         for end in self._ends.slice(start, stop):
             texts.append(data[at - first : end - first])
