@@ -162,8 +162,10 @@ class LoadedLog(ABC):
         except IndexDamagedError as error:
             await self._reload(error)
 
-    async def entries(self, seqs: Iterable[int], signal: AbortSignal | None = None) -> list[SessionEntry]:
-        """Return entries by number, in the order asked for."""
+    async def entries(
+        self, seqs: Iterable[int], signal: AbortSignal | None = None, *, keep: bool = True
+    ) -> list[SessionEntry]:
+        """Return entries by number, in the order asked for; see `EntryReader.read`."""
         seqs = list(seqs)
-        found = await self.reader.read(seqs, signal=signal)
+        found = await self.reader.read(seqs, keep=keep, signal=signal)
         return [found[seq] for seq in seqs]

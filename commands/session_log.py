@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Container, Sequence
 from pathlib import Path
 from time import time
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from ..eventstore.abort import AbortSignal, stragglers
 from ..eventstore.errors import (
@@ -28,8 +28,6 @@ from .append_queue import AppendQueue, PendingAppend, PendingEntry
 from .drafts import Draft
 from .loaded_log import LoadedLog
 from .session_events import EntriesAppended, Observers, SessionClosed
-
-T = TypeVar("T")
 
 IdFactory = Callable[[], str]
 

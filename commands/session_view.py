@@ -190,9 +190,7 @@ class SessionView:
             part = wanted[start : start + _SCANNED_AT_ONCE]
 
             async def read(part: list[str] = part) -> list[SessionEntry]:
-                seqs = [self._log.seq(entry_id) for entry_id in part]
-                found = await self._log.reader.read(seqs, keep=False, signal=signal)
-                return [found[seq] for seq in seqs]
+                return await self._log.entries(map(self._log.seq, part), signal, keep=False)
 
             for entry in await self._log.reading(read):
                 yield entry

@@ -44,7 +44,8 @@ class JsonlEventStore:
     ) -> None:
         self.path = path
         self.header = header
-        self._real_path = reader.file.path if reader is not None else Path(os.path.realpath(path))
+        self.real_path = reader.file.path if reader is not None else Path(os.path.realpath(path))
+        """The file itself, links resolved."""
         self._reader = reader
         self._exists = exists
         self._durable = durable
@@ -95,11 +96,6 @@ class JsonlEventStore:
         """What is known of the file; None while there is none."""
         return self._reader
 
-    @property
-    def real_path(self) -> Path:
-        """The file itself, links resolved."""
-        return self._real_path
-
     def know_as(self, fresh: JsonlEventStore) -> None:
         """Know of the file what a newer store of it knows, which is not used any more.
 
@@ -140,7 +136,7 @@ class JsonlEventStore:
     async def check(self) -> bool:
         self._check_open()
         if self._reader is None:
-            if self._exists and self._real_path.exists() and self._real_path.stat().st_size:
+            if self._exists and self.real_path.exists() and self.real_path.stat().st_size:
                 raise SessionRewrittenError(self.path, "was empty, and another program has written it")
             return False
         try:
@@ -154,7 +150,7 @@ class JsonlEventStore:
         if self._reader is None:
             change: Change = "rewritten" if os.fstat(fd).st_size else "same"
         else:
-            change = self._reader.seen.compare(fd, self._real_path)
+            change = self._reader.seen.compare(fd, self.real_path)
         if change == "rewritten":
             raise SessionRewrittenError(self.path, "was rewritten or removed by another program")
         return change == "grown"
@@ -168,7 +164,7 @@ class JsonlEventStore:
         if self._writer is None:
             self._writer = await open_writer(
                 self.path,
-                self._real_path,
+                self.real_path,
                 self._reader,
                 durable=self._durable,
                 create=not self._exists,
@@ -236,7 +232,7 @@ class JsonlEventStore:
             line = header[0] + b"\n"
             place = find_header(line, self.path, whole_file=True)
             found = os.fstat(writer.fd)
-            file = ReadFile(self._real_path, identity_of(found))
+            file = ReadFile(self.real_path, identity_of(found))
             self._reader = JsonlReader(self.path, file, place, line, found)
             self._exists = True
         if self._reader is not None and recorded > 0:
