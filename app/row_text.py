@@ -18,7 +18,7 @@ from ..eventstore.entries import (
     SessionEntry,
     ThinkingLevelChangeEntry,
 )
-from ..projections.content_blocks import text_field, texts_of
+from ..projections.content_blocks import text_field, text_of
 from .cells import CONTROLS, clean, head
 from .tool_call_text import ToolCall, tool_call_text
 
@@ -43,14 +43,14 @@ def row_text(entry: SessionEntry, calls: Mapping[str, ToolCall], *, home: str = 
 
 def has_visible_text(message: Mapping[str, Any]) -> bool:
     """U-55: whether a message shows text; dots, ellipses and blanks alone are none."""
-    return _VISIBLE.search(_content_text(message.get("content"))) is not None
+    return _VISIBLE.search(text_of(message.get("content"))) is not None
 
 
 def _message_text(message: Mapping[str, Any], calls: Mapping[str, ToolCall], home: str, whole: bool) -> str:
     role = message.get("role")
     limit = None if whole else _MESSAGE_LIMIT
     if role in ("user", "developer"):
-        return f"{role}: {_cut(_content_text(message.get('content')), limit) or '(no content)'}"
+        return f"{role}: {_cut(text_of(message.get('content')), limit) or '(no content)'}"
     if role == "assistant":
         return f"assistant: {_assistant_text(message, limit)}"
     if role == "toolResult":
@@ -64,7 +64,7 @@ def _message_text(message: Mapping[str, Any], calls: Mapping[str, ToolCall], hom
 
 
 def _assistant_text(message: Mapping[str, Any], limit: int | None) -> str:
-    text = _cut(_content_text(message.get("content")), limit)
+    text = _cut(text_of(message.get("content")), limit)
     if has_visible_text(message):
         return text
     error = _cut(text_field(message, "errorMessage"), None if limit is None else _ERROR_LIMIT)
@@ -77,7 +77,7 @@ def _entry_text(entry: SessionEntry, whole: bool) -> str:
     """The text of an entry that is no message, "" for a type with none."""
     match entry:
         case CustomMessageEntry():
-            return f"[{entry.custom_type}]: {_content_text(entry.content)}"
+            return f"[{entry.custom_type}]: {text_of(entry.content)}"
         case CompactionEntry():
             row = _compaction_text(entry.tokens_before)
             return f"{row} {entry.summary}" if whole else row
@@ -98,10 +98,6 @@ def _compaction_text(tokens: float | None) -> str:
     if tokens is None or (isinstance(tokens, float) and not math.isfinite(tokens)):
         return "[compaction]"
     return f"[compaction: {int((tokens + 500) // 1000)}k tokens]"
-
-
-def _content_text(content: object) -> str:
-    return "".join(texts_of(content))
 
 
 def _cut(text: str, limit: int | None) -> str:

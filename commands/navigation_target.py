@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from ..eventstore.entries import CustomMessageEntry, MessageEntry, SessionEntry
-from ..projections.content_blocks import blocks_of, texts_of
+from ..projections.content_blocks import blocks_of, text_of
 
 
 class Prefill(NamedTuple):
@@ -36,4 +36,4 @@ def navigation_target(entry: SessionEntry, parent_id: str | None) -> NavigationT
 
 def prefill(content: Any) -> Prefill:
     """Return the text blocks of a content joined without separator, and its images in order."""
-    return Prefill("".join(texts_of(content)), blocks_of(content, "image") or None)
+    return Prefill(text_of(content), blocks_of(content, "image") or None)

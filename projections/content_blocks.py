@@ -44,6 +44,11 @@ def texts_of(content: Any) -> list[str]:
     return [text_field(block, "text") for block in blocks_of(content, "text")]
 
 
+def text_of(content: Any) -> str:
+    """Return the texts of the text blocks as one."""
+    return "".join(texts_of(content))
+
+
 def text_and_images(content: Any) -> list[str | Image]:
     """Return the text and the images of a message's content, in order; all other blocks are left out.
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .content_blocks import blocks_of, content_blocks, text_field, texts_of
+from .content_blocks import blocks_of, content_blocks, text_field, text_of
 from .sendable import sendable_copy
 
 BRANCH_SUMMARY_INTRO = (
@@ -60,7 +60,7 @@ def _passed(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _tool_result(message: dict[str, Any]) -> list[dict[str, Any]]:
     if message.get("prunedAt") is not None:
-        text = "".join(texts_of(message.get("content")))
+        text = text_of(message.get("content"))
         message["content"] = [_text_block(text or PRUNED_RESULT)]
     return _passed(message)
 

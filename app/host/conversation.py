@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Collapsible, Markdown, Static
 
 from ...eventstore.entries import BranchSummaryEntry, CompactionEntry, CustomMessageEntry, MessageEntry, SessionEntry
-from ...projections.content_blocks import blocks_of, content_blocks, text_field, texts_of
+from ...projections.content_blocks import blocks_of, content_blocks, text_field, text_of
 from ..cells import clean, clean_text, head
 from ..counted import counted
 from ..row_text import row_text
@@ -153,7 +153,7 @@ class Conversation(VerticalScroll, can_focus=False):
             yield Static(f"── {what} ──", classes="divider")
             yield Collapsible(Markdown(_safe_markdown(entry.summary)), title="summary", collapsed=True)
         elif isinstance(entry, CustomMessageEntry):
-            yield Static(_shown("".join(texts_of(entry.content))), markup=False, classes="quiet")
+            yield Static(_shown(text_of(entry.content)), markup=False, classes="quiet")
         else:
             yield Static(row_text(entry, self._calls), markup=False, classes="quiet")
 
@@ -162,7 +162,7 @@ class Conversation(VerticalScroll, can_focus=False):
         if role == "user":
             images = len(blocks_of(content, "image"))
             more = f"({counted(images, 'image')})" if images else ""
-            text = "\n".join(filter(None, (_shown("".join(texts_of(content))), more)))
+            text = "\n".join(filter(None, (_shown(text_of(content)), more)))
             yield Static(text, markup=False, classes="user")
         elif role == "assistant":
             yield from self._assistant_widgets(content_blocks(content))
@@ -174,7 +174,7 @@ class Conversation(VerticalScroll, can_focus=False):
             call = self._calls.get(text_field(message, "toolCallId"))
             name = text_field(message, "toolName") or "tool"
             title = tool_call_text(call, home=expanduser("~")) if call is not None else f"[{name}]"
-            text = _shown("".join(texts_of(content)), _LONGEST_RESULT)
+            text = _shown(text_of(content), _LONGEST_RESULT)
             mark = "✗ " if message.get("isError") else ""
             yield Collapsible(
                 Static(text, markup=False), title=mark + clean(title).replace("[", "\\["), collapsed=True

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...eventstore.json_text import encode_json
-from ...projections.content_blocks import blocks_of, text_field, texts_of
+from ...projections.content_blocks import blocks_of, text_field, text_of, texts_of
 from ...projections.context import Message
 from ...projections.llm_messages import convert_to_llm
 from ...projections.sendable import sendable_text
@@ -28,7 +28,7 @@ def shortened(text: str) -> str:
 
 def result_text(message: Message) -> str:
     """Return the text of a tool result."""
-    return "".join(texts_of(message.get("content")))
+    return text_of(message.get("content"))
 
 
 def transcript_parts(messages: Sequence[Message]) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _parts(message: Message, useless: Collection[str]) -> Iterator[tuple[str, st
     elif message.get("role") == "toolResult":
         yield "Tool Result", shortened(result_text(message))
     else:
-        yield "User", "".join(texts_of(message.get("content")))
+        yield "User", text_of(message.get("content"))
 
 
 def _call(block: dict[str, Any]) -> str:
