@@ -48,7 +48,9 @@ def main() -> int:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure sessiontree on seeded sessions.")
     parser.add_argument("--entries", type=_positive, help="entries of the main session (100000; quick: 20000)")
-    parser.add_argument("--repeat", type=_positive, help="fresh processes for each measurement (5; quick: 2)")
+    parser.add_argument(
+        "--repeat", type=_positive, help="fresh processes for each measurement (5; quick: 2; check: 3)"
+    )
     parser.add_argument("--quick", action="store_true", help="a small run, in less than a minute")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all samples there")
     parser.add_argument("--plots", type=Path, metavar="DIRECTORY", help="write SVG files there, one for each kind")

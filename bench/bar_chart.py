@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 from bench.report import number
 from bench.rows import Row
@@ -15,7 +16,7 @@ _BAR, _STEP, _PANEL = 14, 22, 40
 def bar_chart(title: str, groups: Mapping[str, Sequence[Row]]) -> str:
     """The SVG of the medians; every panel has a scale of its own, a figure one colour in all of them."""
     figures = list(dict.fromkeys(row.figure for rows in groups.values() for row in rows))
-    colours = {figure: PALETTE[at % len(PALETTE)] for at, figure in enumerate(figures)}
+    colours = dict(zip(figures, cycle(PALETTE), strict=False))
     parts: list[str] = []
     top = float(_PANEL)
     for group, rows in groups.items():

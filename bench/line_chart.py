@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from math import floor, log10
 
 from bench.rows import Point
@@ -43,8 +44,7 @@ def line_chart(title: str, lines: Sequence[Line]) -> str:
         parts += [line(x(size), _TOP, x(size), _BOTTOM, _GRID), text(f"{size:,}", x(size), _BOTTOM + 20, "middle")]
     parts.append(text("entries", _RIGHT + 46, _BOTTOM + 20))
     heights = spread_out([y(one.points[-1].median) for one in lines], _GAP)
-    for number, (one, height) in enumerate(zip(lines, heights, strict=True)):
-        colour = PALETTE[number % len(PALETTE)]
+    for one, height, colour in zip(lines, heights, cycle(PALETTE), strict=False):
         places = [(x(point.entries), y(point.median)) for point in one.points]
         path = " ".join(f"{left:.1f},{top:.1f}" for left, top in places)
         parts.append(element("polyline", points=path, fill="none", stroke=colour, stroke_width=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
@@ -44,6 +44,11 @@ class Growth:
 
     unit: str
     points: list[Point]
+
+    @classmethod
+    def of(cls, unit: str, sizes: Sequence[int], samples: Iterable[list[float]]) -> Growth:
+        """The growth of a figure with these samples at these sizes."""
+        return cls(unit, [Point(*point) for point in zip(sizes, samples, strict=True)])
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.main_session import main_session
-from bench.rows import Growth, Point, Row, Target, measured, slope
+from bench.rows import Growth, Row, Target, measured, slope
 from bench.samples import in_turn, measurement
 from bench.settings import Settings
 
@@ -23,7 +23,7 @@ def run(settings: Settings) -> list[Row]:
     worked = in_turn(settings.repeat, *calls)
     rows = []
     for job, (name, target) in _JOBS.items():
-        growth = Growth("ms", [Point(at, samples.of(job, 1e3)) for at, samples in zip(sizes, worked, strict=True)])
+        growth = Growth.of("ms", sizes, [samples.of(job, 1e3) for samples in worked])
         largest = growth.points[-1]
         window = f"{worked[-1].same('messages'):,} messages" if job.startswith("context") else ""
         rows += [

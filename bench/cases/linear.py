@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.main_session import main_session
-from bench.rows import Growth, Point, Row, Target, measured, slope
+from bench.rows import Growth, Row, Target, measured, slope
 from bench.samples import in_turn, measurement
 from bench.settings import Settings
 
@@ -19,16 +19,10 @@ def run(settings: Settings) -> list[Row]:
     )
     worked = in_turn(settings.repeat_long, *(measurement("growth:linear_jobs", path=path) for path in paths))
     growths = {
-        "open": Growth(
-            "ms", [Point(at, samples.of("seconds", 1e3)) for at, samples in zip(sizes, opened, strict=True)]
-        )
+        "open": Growth.of("ms", sizes, [samples.of("seconds", 1e3) for samples in opened]),
+        **{name: Growth.of("ms", sizes, [samples.of(job, 1e3) for samples in worked]) for job, name in _JOBS.items()},
+        "peak memory, open": Growth.of("MB", sizes, [samples.peak_mb for samples in opened]),
     }
-    for job, name in _JOBS.items():
-        points = [Point(at, samples.of(job, 1e3)) for at, samples in zip(sizes, worked, strict=True)]
-        growths[name] = Growth("ms", points)
-    growths["peak memory, open"] = Growth(
-        "MB", [Point(at, samples.peak_mb) for at, samples in zip(sizes, opened, strict=True)]
-    )
     rows = []
     for name, growth in growths.items():
         largest = growth.points[-1]

@@ -7,7 +7,7 @@ from bench.rows import Row, Target, measured
 from bench.samples import in_turn, measurement
 from bench.settings import Settings
 
-_LONGEST = Target("≤", 20, judged="median")
+LONGEST_STALL = Target("≤", 20, judged="median")
 _JOBS = {"open": "stall_of_opening", "replay": "stall_of_replay"}
 _LOOPS = {"idle loop": False, "beside a busy task": True}
 
@@ -23,7 +23,7 @@ def run(settings: Settings) -> list[Row]:
         worst, quiet = max(samples.of("stall", 1e3)), max(samples.of("quiet", 1e3))
         note = f"worst {worst:.1f}; before {quiet:.1f}"
         rows += [
-            measured(f"longest stall: {name}", "ms", samples.of("stall", 1e3), _LONGEST, note=note),
+            measured(f"longest stall: {name}", "ms", samples.of("stall", 1e3), LONGEST_STALL, note=note),
             measured(name, "ms", samples.of("seconds", 1e3)),
         ]
     return rows

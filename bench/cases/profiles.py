@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from bench.cases.loop import LONGEST_STALL
 from bench.fixtures import session
 from bench.generate import chat_session
 from bench.profile import PROFILES
-from bench.rows import Row, Target, measured, ratio
+from bench.rows import Row, measured, ratio
 from bench.samples import in_turn, measurement
 from bench.settings import Settings
 from bench.shapes import chain_session
-
-_LONGEST = Target("≤", 20, judged="median")
 
 
 def run(settings: Settings) -> list[Row]:
@@ -32,10 +31,10 @@ def run(settings: Settings) -> list[Row]:
             measured(f"{name}: open", "ms", opened.of("seconds", 1e3), note=size),
             ratio(f"{name}: open ÷ newline counting", opened.of("seconds"), newlines.of("seconds")),
             measured(f"{name}: peak memory, open", "MB", opened.peak_mb),
-            measured(f"{name}: longest stall, open", "ms", opened.of("stall", 1e3), _LONGEST),
+            measured(f"{name}: longest stall, open", "ms", opened.of("stall", 1e3), LONGEST_STALL),
             measured(f"{name}: replay", "ms", replayed.of("seconds", 1e3)),
             measured(f"{name}: peak memory, replay", "MB", replayed.peak_mb),
-            measured(f"{name}: longest stall, replay", "ms", replayed.of("stall", 1e3), _LONGEST),
+            measured(f"{name}: longest stall, replay", "ms", replayed.of("stall", 1e3), LONGEST_STALL),
             measured(f"{name}: context, first time", "ms", worked.of("first", 1e3), note=window),
         ]
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bench.cases.loop import LONGEST_STALL
 from bench.main_session import main_session
 from bench.rows import Row, Target, measured
 from bench.samples import Samples, in_turn, measurement
@@ -9,7 +10,6 @@ from bench.settings import Settings
 
 _NOWHERE, _SOME, _EVERYWHERE, _NOT_ASCII = "nothing-like-this", "module_build", "session", "日本語"
 _ASCII, _ANY = Target("≥", 400), Target("≥", 100)
-_LONGEST = Target("≤", 20, judged="median")
 
 
 def run(settings: Settings) -> list[Row]:
@@ -39,7 +39,7 @@ def run(settings: Settings) -> list[Row]:
         _speed("search: ASCII, few hits", some, _ASCII, f"{some.same('hits'):,} hits"),
         _speed("search: ASCII, most entries are hits", everywhere, note=f"{everywhere.same('hits'):,} hits"),
         _speed("search: not ASCII", not_ascii, _ANY, f"{not_ascii.same('hits'):,} hits"),
-        *(measured(f"longest stall: {name}", "ms", of.of("stall", 1e3), _LONGEST) for name, of in stalls.items()),
+        *(measured(f"longest stall: {name}", "ms", of.of("stall", 1e3), LONGEST_STALL) for name, of in stalls.items()),
         measured("memory before the search, session open", "MB", everywhere.of("before_mb")),
         measured("peak memory of the process", "MB", everywhere.peak_mb),
     ]

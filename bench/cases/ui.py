@@ -14,7 +14,7 @@ _MOVE_FAR, _LETTER_FAR = Target("≤", 33, "median"), Target("≤", 300, "median
 
 
 def run(settings: Settings) -> list[Row]:
-    rows = _rows(settings.entries, 1 if settings.quick else settings.repeat, (_FIRST, _MEMORY, _MOVE, _LETTER))
+    rows = _rows(settings.entries, settings.repeat_long, (_FIRST, _MEMORY, _MOVE, _LETTER))
     if not settings.quick:
         # Once: reading the texts of a million entries takes about a minute.
         rows += _rows(_FACTOR * settings.entries, 1, (None, None, _MOVE_FAR, _LETTER_FAR))
