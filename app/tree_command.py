@@ -12,6 +12,7 @@ import click
 from ..commands.session_manager import SessionManager
 from .async_run import run
 from .cells import cell_width, clean, fit
+from .counted import all_entries
 from .managed_session import opened_to_read
 from .output import print_json, print_lines, terminal_width
 from .progress import Progress
@@ -96,8 +97,7 @@ def _why_empty(rows: VisibleRows, entry_count: int, mode: str, query: str) -> st
     if not entry_count:
         return "no entries: nothing was recorded in this session yet"
     if not rows.passed_filter:
-        entries = "the one entry" if entry_count == 1 else f"all {entry_count:,} entries"
-        return f"no rows: the filter {mode} hides {entries} (--filter all shows everything)"
+        return f"no rows: the filter {mode} hides {all_entries(entry_count)} (--filter all shows everything)"
     return clean(f"no entry has {query!r} in its row")
 
 

@@ -29,7 +29,7 @@ class TreeVisit:
                 host.say("nothing was recorded yet")
                 return
             mode = FilterMode(host.settings.tree_filter_mode)
-            choice = await host.push_screen_wait(TreeSelector(host.session, self._record_label, mode=mode))
+            choice = await host.push_screen_wait(TreeSelector(host.session, mode=mode))
             if choice is None:
                 return
             if choice.is_leaf:
@@ -38,9 +38,6 @@ class TreeVisit:
             wants = await self._wants_summary(choice)
             if wants is not None and await self._go(choice.entry_id, *wants):
                 return
-
-    async def _record_label(self, entry_id: str, label: str | None) -> None:
-        await self._host.session.append_label_change(entry_id, label)
 
     async def _wants_summary(self, choice: TreeChoice) -> tuple[bool, str | None] | None:
         """Ask for a summary where that is set; None is back to the tree (U-71..U-74)."""

@@ -19,8 +19,7 @@ class TreeApp(UiApp[str]):
 
     def on_mount(self) -> None:
         """Show the selector."""
-        selector = TreeSelector(self._session, self._session.append_label_change, mode=self._mode, query=self._query)
-        self.push_screen(selector, self._chosen)
+        self.push_screen(TreeSelector(self._session, mode=self._mode, query=self._query), self._chosen)
 
     def _chosen(self, choice: TreeChoice | None) -> None:
         self.exit(choice.entry_id if choice is not None else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from os.path import expanduser
 from typing import ClassVar, NamedTuple
 
@@ -17,6 +16,7 @@ from ...commands.session_manager import SessionManager
 from ...eventstore.abort import AbortController
 from ...eventstore.errors import AbortError, SessionTreeError
 from ..cells import clean, fit
+from ..counted import all_entries
 from ..tree_filter import FilterMode
 from .row_reading import RowReader
 from .tree_help import help_text
@@ -82,15 +82,12 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
     def __init__(
         self,
         session: SessionManager,
-        set_label: Callable[[str, str | None], Awaitable[object]] | None,
         *,
         mode: FilterMode = FilterMode.DEFAULT,
         query: str = "",
     ) -> None:
-        """`set_label` records a label; None where nothing may be written."""
         super().__init__()
         self._session = session
-        self._set_label = set_label
         self.model = TreeModel(session, mode=mode, query=query)
         self._reading = AbortController()
         self._read_so_far = 0
@@ -147,8 +144,9 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         if not model.size:
             return "No entries: nothing was recorded in this session yet."
         if not model.passed_filter:
-            hidden = "the one entry" if model.size == 1 else f"all {model.size:,} entries"
-            return f"The filter {model.mode.value} hides {hidden}. Alt+A shows all, Alt+D the default."
+            return (
+                f"The filter {model.mode.value} hides {all_entries(model.size)}. Alt+A shows all, Alt+D the default."
+            )
         return f"Nothing is found for “{clean(model.query)}”. Backspace takes a letter back."
 
     def on_resize(self) -> None:
@@ -221,7 +219,7 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
 
     def _edit_label(self) -> None:
         """Begin to edit the label of the selected entry, whatever is selected until that ends (U-63)."""
-        self._labelling = self.model.selected_id if self._set_label is not None else None
+        self._labelling = self.model.selected_id
         if self._labelling is not None:
             editor = self._label_editor
             editor.value = clean(self.model.labels.get(self._labelling, ""))
@@ -238,11 +236,11 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         """Record the label, or clear it (U-63, U-64); one that cannot be recorded stays to be tried again."""
         event.stop()
         entry_id, label = self._labelling, event.value.strip() or None
-        if entry_id is None or self._set_label is None or label == self.model.labels.get(entry_id):
+        if entry_id is None or label == self.model.labels.get(entry_id):
             self._end_label()
             return
         try:
-            await self._set_label(entry_id, label)
+            await self._session.append_label_change(entry_id, label)
         except SessionTreeError as error:
             self.notify(clean(str(error)), severity="error", markup=False)
             return

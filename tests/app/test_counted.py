@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessiontree.app.counted import counted
+from sessiontree.app.counted import all_entries, counted
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,8 @@ from sessiontree.app.counted import counted
 )
 def test_one_is_no_plural(number: int, words: tuple[str, ...], text: str) -> None:
     assert counted(number, *words) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(1, "the one entry"), (1000, "all 1,000 entries")])
+def test_all_of_one_is_the_one(number: int, text: str) -> None:
+    assert all_entries(number) == text

@@ -231,7 +231,7 @@ def quick_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def open_selector() -> Callable[..., AbstractAsyncContextManager[Opened]]:
-    """Opens a session in the selector; `record=False`: where no label may be written."""
+    """Opens a session in the selector."""
 
     @asynccontextmanager
     async def opened(
@@ -239,13 +239,12 @@ def open_selector() -> Callable[..., AbstractAsyncContextManager[Opened]]:
         width: int = 80,
         height: int = 24,
         *,
-        record: bool = True,
         settle: bool = True,
         read_only: bool = False,
         **options: Any,
     ) -> AsyncIterator[Opened]:
         async with await SessionManager.open(path, read_only=read_only) as session:
-            selector = TreeSelector(session, session.append_label_change if record else None, **options)
+            selector = TreeSelector(session, **options)
             host = Host(selector)
             async with host.run_test(size=(width, height)) as pilot:
                 on = Opened(session, selector, host, pilot)

@@ -102,13 +102,6 @@ async def test_in_an_empty_list_there_is_nothing_to_label(talk: Path, open_selec
         assert not on.selector.query_one("#label").display
 
 
-async def test_where_nothing_may_be_written_there_is_no_editor(talk: Path, open_selector: Any) -> None:
-    async with open_selector(talk, record=False) as on:
-        await on.press("L")
-        assert not on.selector.query_one("#label").display
-        assert (on.model.query, on.selected) == ("", "u3")
-
-
 @pytest.mark.parametrize("version", [3, 4])
 async def test_a_label_that_cannot_be_recorded_is_refused_with_its_reason(
     version: int, write: Write, open_selector: Any
