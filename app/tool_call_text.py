@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..projections.content_blocks import content_blocks, text_field
+from ..projections.content_blocks import blocks_of, text_field
 from .cells import ELLIPSIS, clean, head
 
 _BASH_LIMIT = 50
@@ -26,9 +26,7 @@ def tool_calls(messages: Iterable[Mapping[str, Any]]) -> dict[str, ToolCall]:
     for message in messages:
         if message.get("role") != "assistant":
             continue
-        for block in content_blocks(message.get("content")):
-            if block.get("type") != "toolCall":
-                continue
+        for block in blocks_of(message.get("content"), "toolCall"):
             call_id, name, arguments = block.get("id"), block.get("name"), block.get("arguments")
             if isinstance(call_id, str) and isinstance(name, str):
                 calls[call_id] = ToolCall(name, arguments if isinstance(arguments, dict) else {})

@@ -15,6 +15,7 @@ LAST = "└─ "
 _GUTTER = "│  "
 _BLANK = "   "
 _LEVEL_WIDTH = len(_BLANK)
+_NO_CURSOR = "  "
 MOST_LEVELS = 100
 """The levels of a row without a width. With all of them a text would be quadratic in the depth of its branches."""
 
@@ -182,26 +183,17 @@ def row_prefix(rows: TreeRows, row: int, levels: int | None = None) -> str:
     return ELLIPSIS + prefix[1:] if left_out else prefix
 
 
-def render_row(
-    rows: TreeRows,
-    row: int,
-    text: str,
-    label: str | None,
-    *,
-    width: int | None = None,
-    selected: bool = False,
-) -> str:
+def render_row(rows: TreeRows, row: int, text: str, label: str | None, *, width: int | None = None) -> str:
     """U-30: one row, at most `width` cells (at least 1); None: its whole text, behind up to `MOST_LEVELS` levels.
 
     A long label leaves half of the row's room to the text. `text` is clean (`row_text`), `label` need not be.
     """
-    cursor = "› " if selected else "  "
     bullet = "• " if row < rows.active else ""
     shown_label = clean(label or "").strip()
     if width is None:
         label_part = f"[{shown_label}] " if shown_label else ""
-        return cursor + row_prefix(rows, row, MOST_LEVELS) + bullet + label_part + text
-    start = cursor + row_prefix(rows, row, max_levels(width)) + bullet
+        return _NO_CURSOR + row_prefix(rows, row, MOST_LEVELS) + bullet + label_part + text
+    start = _NO_CURSOR + row_prefix(rows, row, max_levels(width)) + bullet
     if shown_label:
         room = (width - cell_width(start)) // 2 - len("[] ")
         start += f"[{fit(shown_label, max(1, room))}] "

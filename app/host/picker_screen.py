@@ -41,16 +41,16 @@ class SessionPicker(SearchScreen[Path]):
     @work
     async def _read(self) -> None:
         """Show what the files tell at once, then look names up slice by slice; it ends with the screen."""
-        counted = 0
+        limit = 0
         while self._reading:
             try:
-                sessions = await list_sessions(self._directory, limit=counted)
+                sessions = await list_sessions(self._directory, limit=limit)
             except SessionFileError as error:
                 self._failure = f"{error.strerror}: {error.path.name}"
                 self.draw_foot()
                 return
-            self._reading = counted < len(sessions)
-            counted = 2 * counted or _COUNTED_FIRST
+            self._reading = limit < len(sessions)
+            limit = 2 * limit or _COUNTED_FIRST
             now = datetime.now(UTC)
             self.fill([_item(info, now) for info in sessions])
 

@@ -90,7 +90,7 @@ class SearchScreen(ModalScreen[T | None]):
         at = options.highlighted
         selected = self._shown[at].value if at is not None else None
         tokens = query_tokens(self._search.value)
-        self._shown = [item for item in self._items if not tokens or matches(tokens, item.searched)]
+        self._shown = [item for item in self._items if matches(tokens, item.searched)]
         options.set_options(Option(item.text(self._width - 3), disabled=item.value is None) for item in self._shown)
         values = [item.value for item in self._shown]
         open_rows = [row for row, value in enumerate(values) if value is not None]

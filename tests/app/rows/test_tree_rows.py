@@ -233,13 +233,13 @@ def test_deeper_prefixes_keep_the_innermost_levels(make_tree: Any) -> None:
     assert row_prefix(rows, rows.ids.index("p0"), 1) == ""
 
 
-def test_the_selected_row_has_the_cursor(make_tree: Any) -> None:
-    """U-30: cursor, prefix, bullet, label, text."""
+def test_a_row_leaves_room_for_the_cursor(make_tree: Any) -> None:
+    """U-30: then prefix, bullet, label, text."""
     rows = make_tree({"a": None, "b": "a", "c": "a"}, "b").laid_out()
-    assert render_row(rows, 1, "user: b", "la\x07bel\n2", selected=True) == "› ├─ • [label 2] user: b"
+    assert render_row(rows, 1, "user: b", "la\x07bel\n2") == "  ├─ • [label 2] user: b"
     assert render_row(rows, 2, "user: c", None, width=13) == "  └─ user: c"
     assert render_row(rows, 2, "user: c", None, width=11) == "  └─ user:…"
-    assert [wcswidth(render_row(rows, 1, "user: b", None, width=width, selected=True)) for width in (1, 2, 3)] == [
+    assert [wcswidth(render_row(rows, 1, "user: b", None, width=width)) for width in (1, 2, 3)] == [
         1,
         2,
         3,

@@ -196,14 +196,14 @@ def test_lines_of_the_drawing_are_unbroken(shape: Shape) -> None:
                 assert prefixes[row - 1][column] in "│├"
 
 
-@given(shapes(), texts, texts, st.integers(1, 130), st.booleans())
+@given(shapes(), texts, texts, st.integers(1, 130))
 def test_no_row_is_wider_than_the_width_or_holds_a_control_character(
-    shape: Shape, text: str, label: str, width: int, selected: bool
+    shape: Shape, text: str, label: str, width: int
 ) -> None:
     """U-26, U-30, cases 67 and 72: at every width from one cell."""
     rows = shape.rows()
     for row in range(len(rows)):
-        line = render_row(rows, row, clean(text), label, width=width, selected=selected)
+        line = render_row(rows, row, clean(text), label, width=width)
         assert wcswidth(line) <= width
         assert not any(unicodedata.category(character) == "Cc" for character in line)
 

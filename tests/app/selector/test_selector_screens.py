@@ -82,9 +82,10 @@ async def test_the_tree_draws_the_rows_that_are_printed(tour: Path, open_selecto
             top = on.view.scroll_offset.y
             for line, row in zip(on.rows, range(top, len(model.rows.ids)), strict=False):
                 label = model.labels.get(model.rows.ids[row])
-                selected = row == model.row
                 text = model.text_of(row) or ""
-                drawn = render_row(model.rows, row, text, label, width=width - bar, selected=selected)
+                drawn = render_row(model.rows, row, text, label, width=width - bar)
+                if row == model.row:
+                    drawn = "›" + drawn[1:]
                 assert line[: len(drawn)] == drawn
                 assert wcswidth(line) <= width
 
