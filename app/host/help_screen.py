@@ -10,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ..edge_lines import FootLine, TitleLine
 from .slash_commands import COMMANDS
 
 _KEYS = {
@@ -29,9 +30,7 @@ class HelpScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     HelpScreen { background: $background; }
-    HelpScreen #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
     HelpScreen VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
-    HelpScreen #foot { height: 1; padding: 0 1; background: $surface; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,enter,q,ctrl+c", "dismiss(None)", show=False, priority=True)
@@ -46,7 +45,7 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         lines = [*(f"/{name}: {does}" for name, does in COMMANDS.items()), ""]
         lines += [f"{key}: {does}" for key, does in self._keys.items()]
-        yield Static("Commands and keys", id="title", markup=False)
+        yield TitleLine("Commands and keys")
         with VerticalScroll():
             yield Static("\n".join(lines), markup=False)
-        yield Static("Escape closes", id="foot", markup=False)
+        yield FootLine("Escape closes")

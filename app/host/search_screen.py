@@ -10,10 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from ..cells import clean, fit
+from ..edge_lines import FootLine, TitleLine
 from ..tree_search import matches, query_tokens
 
 T = TypeVar("T")
@@ -35,13 +36,10 @@ class SearchScreen(ModalScreen[T | None]):
 
     DEFAULT_CSS = """
     SearchScreen { background: $background; }
-    SearchScreen #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
-    SearchScreen Static { text-wrap: nowrap; text-overflow: ellipsis; }
     SearchScreen Input { margin: 0 1; background: transparent; }
     SearchScreen OptionList { height: 1fr; background: transparent; text-wrap: nowrap; text-overflow: ellipsis; }
     SearchScreen OptionList { scrollbar-size-vertical: 1; }
     SearchScreen OptionList > .option-list--option { padding: 0 1 !important; }
-    SearchScreen #foot { height: 1; padding: 0 1; background: $surface; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -63,10 +61,10 @@ class SearchScreen(ModalScreen[T | None]):
         self._width = 0
 
     def compose(self) -> ComposeResult:
-        yield Static(self._title, id="title", markup=False)
+        yield TitleLine(self._title)
         yield Input(placeholder="search", compact=True)
         yield OptionList(markup=False, compact=True)
-        yield Static("", id="foot", markup=False)
+        yield FootLine()
 
     @property
     def _search(self) -> Input:
@@ -105,7 +103,7 @@ class SearchScreen(ModalScreen[T | None]):
     def draw_foot(self) -> None:
         """Draw the line at the foot, where it has changed."""
         text = clean(self.foot(len(self._shown), len(self._items)))
-        self.query_one("#foot", Static).update(fit(text, max(1, self.app.size.width - 2)))
+        self.query_one(FootLine).update(fit(text, max(1, self.app.size.width - 2)))
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the lines anew."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual.widgets import Static
-
 from ..cells import clean, fit
+from ..edge_lines import FootLine
 
 
-class StatusLine(Static):
+class StatusLine(FootLine):
     """Shows what it was told last, as far as it fits."""
 
-    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; background: $surface; color: $text-muted; }"
-
     def __init__(self) -> None:
-        super().__init__("", id="status", markup=False)
+        super().__init__()
         self._text = ""
 
     def show(self, parts: Iterable[str]) -> None:

@@ -17,6 +17,7 @@ from ...eventstore.abort import AbortController
 from ...eventstore.errors import AbortError, SessionTreeError
 from ..cells import clean, fit
 from ..counted import all_entries
+from ..edge_lines import FootLine, TitleLine
 from ..tree_filter import FilterMode
 from .row_reading import RowReader
 from .tree_help import help_text
@@ -47,15 +48,12 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
     DEFAULT_CSS = """
     TreeSelector { align: center middle; background: $background; }
     TreeSelector > Vertical { width: 100%; height: 100%; }
-    TreeSelector #title { height: 1; background: $primary 40%; padding: 0 1; text-style: bold; }
-    TreeSelector #title { text-wrap: nowrap; text-overflow: ellipsis; }
     TreeSelector #empty { height: auto; padding: 1 2; color: $text-muted; display: none; }
     TreeSelector TreeView { height: 1fr; }
     TreeSelector #help { height: auto; max-height: 50%; padding: 0 1; border-top: solid $primary; display: none; }
     TreeSelector #help { scrollbar-size-vertical: 1; }
     TreeSelector #help Static { height: auto; }
     TreeSelector Input { height: 3; display: none; }
-    TreeSelector #foot { height: 1; padding: 0 1; background: $surface; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False),
@@ -96,13 +94,13 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(clean(self._session.session_name or self._session.session_id), id="title", markup=False)
+            yield TitleLine(clean(self._session.session_name or self._session.session_id))
             yield Static("", id="empty", markup=False)
             yield TreeView(self.model)
             yield Input(placeholder="label (empty: none)", id="label")
             with VerticalScroll(id="help", can_focus=False):
                 yield Static(markup=False)
-            yield Static("", id="foot", markup=False)
+            yield FootLine()
 
     def on_mount(self) -> None:
         self._view.focus()
@@ -137,7 +135,7 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
         if self._read_so_far < model.size:
             parts.append(f"reading {100 * self._read_so_far // model.size} %")
         parts.append("F1 help")
-        self.query_one("#foot", Static).update(fit("  ".join(parts), max(1, self.size.width - 2)), layout=False)
+        self.query_one(FootLine).update(fit("  ".join(parts), max(1, self.size.width - 2)), layout=False)
 
     def _why_empty(self) -> str:
         model = self.model
