@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,14 +73,9 @@ class LoadedLog(ABC):
     async def _load_anew(self, signal: AbortSignal | None) -> None:
         """Load the file as it is now, without an index."""
         old = self.store
-        assert old.path is not None
-        store = await self._reopen(old.path)
-        try:
+        async with self._reopened() as store:
             projector = Projector(store)
             await projector.catch_up(signal)
-        except BaseException:
-            await store.close()
-            raise
         self._begin(store, projector)
         await old.close()
 
@@ -88,16 +84,23 @@ class LoadedLog(ABC):
         store = self.store
         assert isinstance(store, JsonlEventStore)
         await store.check()
-        fresh = await self._reopen(store.path)
-        assert isinstance(fresh, JsonlEventStore)
-        try:
+        async with self._reopened() as fresh:
+            assert isinstance(fresh, JsonlEventStore)
             projector = Projector(store)
             await projector.catch_up(signal, source=fresh)
             store.know_as(fresh)
-        except BaseException:
-            await fresh.close()
-            raise
         self._begin(store, projector)
+
+    @asynccontextmanager
+    async def _reopened(self) -> AsyncIterator[EventStore]:
+        """Open the file once more; what was opened is closed again where it cannot be used."""
+        assert self.store.path is not None
+        store = await self._reopen(self.store.path)
+        try:
+            yield store
+        except BaseException:
+            await store.close()
+            raise
 
     async def refresh(self, signal: AbortSignal | None = None) -> bool:
         """Take in what other programs did to the file; tell whether there was anything.
