@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
 from os.path import expanduser
 from typing import Any
@@ -14,6 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Collapsible, Markdown, Static
 
+from ...commands.session_manager import SessionManager
 from ...eventstore.entries import BranchSummaryEntry, CompactionEntry, CustomMessageEntry, MessageEntry, SessionEntry
 from ...projections.content_blocks import blocks_of, content_blocks, text_field, text_of
 from ..cells import clean, clean_text, head
@@ -53,7 +54,8 @@ class Conversation(VerticalScroll, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: list[SessionEntry] = []
+        self._session: SessionManager | None = None
+        self._path: list[str] = []
         self._calls: dict[str, ToolCall] = {}
         self._first = 0
         self._head = Static(classes="quiet", markup=False)
@@ -61,13 +63,15 @@ class Conversation(VerticalScroll, can_focus=False):
         self._parts: list[str] = []
         self._drawing: Timer | None = None
 
-    async def show(self, entries: Sequence[SessionEntry]) -> None:
-        """Show a path, its end in view."""
-        self._entries = list(entries)
-        self._calls = tool_calls(entry.message for entry in entries if isinstance(entry, MessageEntry))
-        self._first = max(0, len(self._entries) - _NEWEST)
+    async def show(self, session: SessionManager) -> None:
+        """Show the path to the leaf of a session, its end in view. Raises what reading raises."""
+        path = session.path_ids()
+        first = _first_shown(session, path, len(path))
+        entries = await session.get_entries(path[first:])
+        self._session, self._path, self._first = session, path, first
+        self._calls = _calls_in(entries)
         await self.remove_children()
-        await self.mount_all([self._head, *self._widgets_of(self._entries[self._first :])])
+        await self.mount_all([self._head, *self._widgets_of(entries)])
         self._tell()
         self.to_end()
 
@@ -77,7 +81,7 @@ class Conversation(VerticalScroll, can_focus=False):
 
     def _tell(self) -> None:
         """Say above the entries what there is besides."""
-        if not self._entries:
+        if not self._path:
             said = "Nothing was said yet."
         elif self._first:
             earlier = counted(self._first, "earlier entry", "earlier entries")
@@ -88,11 +92,13 @@ class Conversation(VerticalScroll, can_focus=False):
         self._head.display = bool(said)
 
     async def show_earlier(self) -> None:
-        """Show more of the path, where there is more, a page above what is in view."""
-        if self._first:
-            height, upper = self.virtual_size.height, self._first
-            self._first = max(0, upper - _NEWEST)
-            await self.mount_all(list(self._widgets_of(self._entries[self._first : upper])), after=self._head)
+        """Show more of the path, where there is more, a page above what is in view. Raises what reading raises."""
+        if self._first and self._session is not None:
+            first = _first_shown(self._session, self._path, self._first)
+            entries = await self._session.get_entries(self._path[first : self._first])
+            height, self._first = self.virtual_size.height, first
+            self._calls = _calls_in(entries) | self._calls
+            await self.mount_all(list(self._widgets_of(entries)), after=self._head)
             self._tell()
             self.call_after_refresh(self._page_above, height)
 
@@ -111,9 +117,8 @@ class Conversation(VerticalScroll, can_focus=False):
 
     async def add(self, entry: SessionEntry) -> None:
         """Show one more entry at the end; whoever reads further up is left there."""
-        self._entries.append(entry)
-        if isinstance(entry, MessageEntry):
-            self._calls |= tool_calls((entry.message,))
+        self._path.append(entry.id)
+        self._calls |= _calls_in([entry])
         await self.mount_all(list(self._widgets(entry)))
         self._tell()
 
@@ -189,6 +194,18 @@ class Conversation(VerticalScroll, can_focus=False):
                 yield Markdown(_safe_markdown(text))
             elif block.get("type") == "thinking" and (text := _shown(text_field(block, "thinking")).strip()):
                 yield Collapsible(Static(text, markup=False, classes="quiet"), title="thinking", collapsed=True)
+
+
+def _first_shown(session: SessionManager, path: Sequence[str], end: int) -> int:
+    """Return where on a path to begin to show what stands before `end`: not within the results of a tool's calls."""
+    first = max(0, end - _NEWEST)
+    while first and session.shape(path[first]).role == "toolResult":
+        first -= 1
+    return first
+
+
+def _calls_in(entries: Iterable[SessionEntry]) -> dict[str, ToolCall]:
+    return tool_calls(entry.message for entry in entries if isinstance(entry, MessageEntry))
 
 
 def _shown(text: str, longest: int = _LONGEST_TEXT) -> str:

@@ -129,7 +129,7 @@ class HostApp(UiApp[None]):
     async def show_session(self) -> None:
         """Show the path to the leaf."""
         self._generation = self.session.generation
-        await self.conversation.show(await self.session.get_branch())
+        await self.conversation.show(self.session)
         self.say()
 
     async def _look_again(self) -> None:
@@ -285,7 +285,10 @@ class HostApp(UiApp[None]):
         """Scroll the conversation; at the top, bring what is older."""
         shown = self.conversation
         if direction < 0 and shown.scroll_offset.y == 0:
-            await shown.show_earlier()
+            try:
+                await shown.show_earlier()
+            except SessionTreeError as error:
+                self.fail(error)
         elif direction < 0:
             shown.scroll_page_up()
         else:
