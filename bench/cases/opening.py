@@ -35,9 +35,10 @@ def _rows(entries: int, repeat: int, limits: _Limits) -> list[Row]:
     path = main_session(entries, window=200)
     with TemporaryDirectory(prefix="sessiontree-bench-") as cache:
         run_fresh("bench.measure.opening:open_with_context", path=path, cache=cache)
-        newlines, loads, opened, again = in_turn(
+        newlines, decoded, loads, opened, again = in_turn(
             repeat,
             measurement("reading:count_newlines", path=path),
+            measurement("reading:decode_every_line", path=path),
             measurement("reading:load_every_line", path=path),
             measurement("opening:open_until_it_answers", path=path),
             measurement("opening:open_with_context", path=path, cache=cache),
@@ -52,6 +53,8 @@ def _rows(entries: int, repeat: int, limits: _Limits) -> list[Row]:
         measured(
             "sessiontree, again", "ms", again.of("seconds", 1e3), Target("≤", limits.again), note=context, group=group
         ),
+        ratio("the JSON decoder alone ÷ newline counting", decoded.of("seconds"), newlines.of("seconds")),
+        ratio("… and a dict of the ids", decoded.of("with_ids"), newlines.of("seconds")),
         ratio("first open ÷ newline counting", seconds, newlines.of("seconds"), Target("≤", limits.first)),
         ratio("json.loads ÷ first open", loads.of("seconds"), seconds, Target("≥", 8)),
         measured("memory before opening, library imported", "MB", opened.of("before_mb")),
