@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from .index.index_file import IndexFile
 from .index.index_writer import IndexWriter
-from .index.stored_column import Column, StoredColumn
+from .index.stored_column import Column, StoredColumn, first_items
 
 
 class LineIndexState(Struct, frozen=True):
@@ -37,7 +37,7 @@ class LineIndex:
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is large, of the entries up to one. Raises `OSError`."""
         for name, column in ("offsets", self._offsets), ("lengths", self._lengths):
-            await writer.add_column(name, "Q", (column[seq] for seq in range(last_seq + 1)))
+            await writer.add_column(name, "Q", first_items(column, last_seq + 1))
 
     def restore(self, file: IndexFile, state: LineIndexState) -> None:
         """Begin with what an index holds. Raises `IndexDamagedError`."""

@@ -24,9 +24,12 @@ class FarChildren:
 
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is known of the entries up to one."""
-        # Twice the same: what is added meanwhile are later entries.
-        await writer.add_column("far.parents", "I", (parent for parent, child in self._pairs() if child <= last_seq))
-        await writer.add_column("far.children", "I", (child for _, child in self._pairs() if child <= last_seq))
+        # Twice the same pairs: what is added meanwhile are later entries.
+        order = sorted(self._by_parent)
+        await writer.add_column(
+            "far.parents", "I", (parent for parent, child in self._pairs(order) if child <= last_seq)
+        )
+        await writer.add_column("far.children", "I", (child for _, child in self._pairs(order) if child <= last_seq))
 
     def add(self, parent: int, child: int) -> None:
         """Add a child behind those that are known."""
@@ -49,8 +52,9 @@ class FarChildren:
                 yield children[at]
                 at += 1
 
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        added = ((parent, child) for parent in sorted(self._by_parent) for child in self._by_parent[parent])
+    def _pairs(self, order: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """The parent and child of each; `order`: the parents in memory, rising."""
+        added = ((parent, child) for parent in order for child in self._by_parent[parent])
         if self._stored is None:
             return added
         parents, children = self._stored

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ..eventstore.index.id_table import StoredIdTable, add_id_table
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
+from ..eventstore.index.stored_column import first_items
 from ..eventstore.index.stored_texts import StoredTexts, TextColumn, encode_text
 
 _SEGMENT = 1 << 18
@@ -32,11 +33,8 @@ class IdIndex:
 
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write the ids of the entries up to one."""
-        await writer.add_texts("ids", map(encode_text, self._first(last_seq + 1)))
-        await add_id_table(writer, islice(map(encode_text, self._first(last_seq + 1)), 1, None), last_seq)
-
-    def _first(self, count: int) -> Iterator[str]:
-        return (self.ids[seq] for seq in range(count))
+        await writer.add_texts("ids", map(encode_text, first_items(self.ids, last_seq + 1)))
+        await add_id_table(writer, islice(map(encode_text, first_items(self.ids, last_seq + 1)), 1, None), last_seq)
 
     def get(self, entry_id: str) -> int:
         """Return the number of an id, 0 where it is not known."""

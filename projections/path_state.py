@@ -23,7 +23,7 @@ from ..eventstore.envelope import Envelopes, StateEnvelope
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
 from ..eventstore.index.packed import pack, unpack
-from ..eventstore.index.stored_column import Column, StoredColumn
+from ..eventstore.index.stored_column import Column, StoredColumn, first_items
 from ..eventstore.index.stored_texts import StoredTable
 from .path_records import InjectedRules, PathRecord, PathRecords
 from .projection import Projection
@@ -194,8 +194,7 @@ class PathState(Projection):
 
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is large, of the entries up to one, where it is settled."""
-        record_at = self._record_at
-        await writer.add_column("record_at", "I", (record_at[seq] for seq in range(last_seq + 1)))
+        await writer.add_column("record_at", "I", first_items(self._record_at, last_seq + 1))
         await self._records.store(writer)
         added = ((seq, pack(self._folded[seq])) for seq in list(self._folded) if seq <= last_seq)
         known = self._stored_folded.items() if self._stored_folded is not None else ()

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ..eventstore.envelope import Envelopes
 from ..eventstore.index.index_file import IndexFile
 from ..eventstore.index.index_writer import IndexWriter
-from ..eventstore.index.stored_column import Column, StoredColumn
+from ..eventstore.index.stored_column import Column, StoredColumn, first_items
 from .far_children import FarChildren
 from .id_index import IdIndex
 from .kinds import Kind, KindTable
@@ -134,9 +134,8 @@ class Tree(Projection):
 
     async def store(self, writer: IndexWriter, last_seq: int) -> None:
         """Write what is large, of the entries up to one. The tree stays settled meanwhile, or it is not used."""
-        parents, kinds = self.parents, self.kind_numbers
-        await writer.add_column("parents", "I", (parents[seq] for seq in range(last_seq + 1)))
-        await writer.add_column("kinds", "I", (kinds[seq] for seq in range(last_seq + 1)))
+        await writer.add_column("parents", "I", first_items(self.parents, last_seq + 1))
+        await writer.add_column("kinds", "I", first_items(self.kind_numbers, last_seq + 1))
         await self._index.store(writer, last_seq)
         await self.times.store(writer, last_seq)
         await self._far_children.store(writer, last_seq)

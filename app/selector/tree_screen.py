@@ -188,7 +188,7 @@ class TreeSelector(ModalScreen[TreeChoice | None]):
 
     def on_key(self, event: events.Key) -> None:
         character = event.character
-        if not event.is_printable or character is None or event.key.startswith("alt+"):
+        if character is None or not event.is_printable:
             return
         event.stop()
         if self._labelling is not None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import TypeVar, overload
 
 from .index_file import BLOCK, IndexFile
+
+T = TypeVar("T")
 
 
 class StoredColumn:
@@ -36,12 +38,17 @@ class StoredColumn:
     def _take_block(self, number: int) -> None:
         data = self._file.block(number)
         # The last block of the file may end within an item that is no longer of this part.
-        self._block = memoryview(data)[: len(data) // self._item * self._item].cast(self.typecode)  # type: ignore[call-overload]
+        self._block = memoryview(data)[: len(data) // self._item * self._item].cast(self.typecode)  # type: ignore[call-overload] # the stub takes literals alone
         self._number = number
 
     def slice(self, start: int, stop: int) -> array[int]:
         """Return the items from `start` on, before `stop`."""
         return array(self.typecode, self._file.read(self._offset + start * self._item, (stop - start) * self._item))
+
+
+def first_items(column: Sequence[T], count: int) -> Iterator[T]:
+    """Yield the first items of a column; whoever goes through a `Column` itself takes all of it into memory."""
+    return (column[at] for at in range(count))
 
 
 class Column(Sequence[int]):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessiontree.eventstore.errors import SessionRewrittenError
-from sessiontree.eventstore.line_groups import line_groups, line_run
+from sessiontree.eventstore.line_groups import LineGroup, LineRun, line_groups, line_run
 from sessiontree.eventstore.line_index import LineIndex
 
 PATH = Path("session.jsonl")
@@ -47,9 +47,8 @@ def test_a_run_holds_the_lines_that_groups_hold(lines: list[tuple[bytes, int]], 
         assert line_run(index, list(seqs)) is not None
 
 
-def read(content: bytes, piece: object) -> bytes:
-    start, size = piece.start, piece.size  # type: ignore[attr-defined]
-    return content[start : start + size]
+def read(content: bytes, piece: LineGroup | LineRun) -> bytes:
+    return content[piece.start : piece.start + piece.size]
 
 
 @pytest.mark.parametrize("seqs", [[], [2, 1], [1, 3], [1, 1], [1, 3, 2, 4], [1, 1, 3]])
